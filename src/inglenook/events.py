@@ -1,0 +1,286 @@
+"""What happened in a run, in order: the log, the SSE stream, exports and replay all carry these.
+
+One frozen model an event; `RunEvent` is their discriminated union. The header (`seq`, `run_id`,
+`at`) belongs to `Recorded`, the event's own fields are its payload (API section 4).
+"""
+
+import json
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
+
+from inglenook.errors import Reason
+from inglenook.messages import Message, Reasoning, Source, ToolCall, Usage
+from inglenook.run_request import RunPermissions, RunRequest
+
+Status = Literal["queued", "running", "waiting", "complete", "incomplete", "cancelled", "failed"]
+ENDED: frozenset[Status] = frozenset({"complete", "incomplete", "cancelled", "failed"})
+Effect = Literal["read", "write"]
+
+
+class Event(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Versions(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    strategy: str
+    scheduler: str
+    context: str
+
+
+class RunStarted(Event):
+    type: Literal["run_started"] = "run_started"
+    request: RunRequest
+    model: str
+    versions: Versions
+    permissions: RunPermissions
+    parent: str | None = None
+    today: str
+    """ISO date at the start, in the server's zone: the only date in the prompt."""
+
+
+class PromptBuilt(Event):
+    """The fixed part of every request of the run, fixed once so that its bytes never change."""
+
+    type: Literal["prompt_built"] = "prompt_built"
+    system: str
+    examples: tuple[Message, ...] = ()
+    tools: tuple[str, ...]
+    """Names of the tools that exist in this run."""
+    max_steps: int
+
+
+class StepStarted(Event):
+    type: Literal["step_started"] = "step_started"
+    step: int
+    remaining: int
+
+
+class ModelRequested(Event):
+    type: Literal["model_requested"] = "model_requested"
+    step: int
+    purpose: str = "loop"
+    ordinal: int
+    """Number of the model call within the run, from 0."""
+    view_digest: str
+    """SHA-256 over the messages that were sent."""
+    tools_digest: str
+    window: int | None = None
+    """Context tokens asked for; None: the server's own."""
+
+
+class ModelReplied(Event):
+    type: Literal["model_replied"] = "model_replied"
+    step: int
+    purpose: str = "loop"
+    ordinal: int
+    message: Message
+    """Without its reasoning, which has a field of its own so that it can be withheld."""
+    reasoning: Reasoning | None = None
+    usage: Usage | None = None
+    finish_reason: str | None = None
+    recovered_from: str | None = None
+    tool_mode: str = "native"
+    repairs: tuple[str, ...] = ()
+
+
+class ApprovalRequested(Event):
+    type: Literal["approval_requested"] = "approval_requested"
+    call: ToolCall
+    reason: str
+    sha256: str
+    expires_at: datetime
+
+
+class ApprovalDecided(Event):
+    type: Literal["approval_decided"] = "approval_decided"
+    call: str
+    decision: Literal["approved", "edited", "denied", "timed_out", "expired"]
+    arguments: dict[str, Any] | None = None
+    by: str | None = None
+
+
+class ToolStarted(Event):
+    type: Literal["tool_started"] = "tool_started"
+    call: ToolCall
+    effect: Effect
+    network: bool
+
+
+class ToolFinished(Event):
+    type: Literal["tool_finished"] = "tool_finished"
+    call: ToolCall
+    result: str
+    is_error: bool = False
+    blocked: bool = False
+    network: bool = False
+    duration_ms: int = 0
+    truncated_to: int | None = None
+    coerced: tuple[str, ...] = ()
+    """What was changed in the arguments before the tool saw them, one sentence each."""
+    sources: tuple[Source, ...] = ()
+
+
+class EgressStarted(Event):
+    type: Literal["egress_started"] = "egress_started"
+    n: int
+    method: str
+    host: str
+    path: str
+    bytes_out: int
+    why: str
+    permission: str
+
+
+class EgressFinished(Event):
+    type: Literal["egress_finished"] = "egress_finished"
+    n: int
+    status: int | None
+    bytes_in: int
+
+
+class ChildStarted(Event):
+    type: Literal["child_started"] = "child_started"
+    call: str
+    child_run_id: str
+
+
+class ChildFinished(Event):
+    type: Literal["child_finished"] = "child_finished"
+    call: str
+    child_run_id: str
+    status: Status
+
+
+class GuardrailObjected(Event):
+    type: Literal["guardrail_objected"] = "guardrail_objected"
+    guardrail: str
+    text: str
+
+
+class RunWaiting(Event):
+    type: Literal["run_waiting"] = "run_waiting"
+    reason: Reason
+
+
+class RunResumed(Event):
+    type: Literal["run_resumed"] = "run_resumed"
+    by: str
+    epoch: int
+
+
+class RunFinished(Event):
+    type: Literal["run_finished"] = "run_finished"
+    status: Status
+    reason: Reason | None = None
+    explanation: str
+    answer: str = ""
+    sources: tuple[Source, ...] = ()
+    unsupported: tuple[str, ...] = ()
+
+
+RunEvent: TypeAlias = Annotated[
+    RunStarted
+    | PromptBuilt
+    | StepStarted
+    | ModelRequested
+    | ModelReplied
+    | ApprovalRequested
+    | ApprovalDecided
+    | ToolStarted
+    | ToolFinished
+    | EgressStarted
+    | EgressFinished
+    | ChildStarted
+    | ChildFinished
+    | GuardrailObjected
+    | RunWaiting
+    | RunResumed
+    | RunFinished,
+    Field(discriminator="type"),
+]
+
+_union: TypeAdapter[RunEvent] = TypeAdapter(RunEvent)
+
+
+class Recorded(BaseModel):
+    """An event with its place in the log. `event` is None once its payload was erased."""
+
+    model_config = ConfigDict(frozen=True)
+
+    seq: int
+    run_id: str
+    at: datetime
+    type: str
+    event: RunEvent | None
+
+
+def encode(event: Event) -> bytes:
+    """The event's payload as JSON with its `type`; any text round-trips, lone surrogates too."""
+    try:
+        return event.__pydantic_serializer__.to_json(event)
+    except (PydanticSerializationError, UnicodeEncodeError):
+        return json.dumps(event.model_dump(mode="python"), default=_plain).encode("ascii")
+
+
+def decode(payload: bytes) -> RunEvent:
+    """The inverse of `encode`.
+
+    Raises:
+        ValidationError: The bytes are no event of this version.
+    """
+    try:
+        return _union.validate_json(payload)
+    except ValidationError:
+        return _union.validate_python(json.loads(payload))
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+class TextDelta:
+    """A piece of the answer as it comes; live only, never stored."""
+
+    kind: ClassVar[str] = "text_delta"
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+class ReasoningDelta(TextDelta):
+    """A piece of hidden thinking; live only."""
+
+    kind: ClassVar[str] = "reasoning_delta"
+
+
+class EventSink(Protocol):
+    """Where a run reports. Order of calls is order in the log."""
+
+    def emit(self, event: RunEvent) -> None:
+        """Put the event in line for the log; readers see it once it is durable.
+
+        Raises:
+            LeaseLost: Another process holds the run now.
+            StoreError: An earlier event could not be stored.
+        """
+        ...
+
+    async def settle(self, *, sync: bool = False) -> None:
+        """Return when everything emitted is committed; with `sync`, also on the disk itself.
+
+        Raises:
+            LeaseLost, StoreError: As `emit`.
+        """
+        ...
+
+    def publish(self, delta: TextDelta) -> None:
+        """Show a live-only piece to whoever follows the run now."""
+        ...

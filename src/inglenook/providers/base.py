@@ -1,0 +1,89 @@
+"""ModelProvider: one model call over the wire, and the values it deals in."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from inglenook.events import ReasoningDelta, TextDelta
+from inglenook.messages import Message, ToolSchema, Usage
+
+ToolMode = Literal["auto", "native", "envelope"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSpec:
+    """One model as it is offered to users; the key is looked up by the server, never shown."""
+
+    id: str
+    """What requests name."""
+    provider: Literal["ollama", "openai"]
+    model: str
+    """What the model's server calls it."""
+    base_url: str
+    """Ollama: its root, `http://127.0.0.1:11434`. OpenAI-compatible: with `/v1`."""
+    api_key: str | None = None
+    context_tokens: int | None = None
+    """Ollama: sent as `num_ctx` on every call. None: `DEFAULT_CONTEXT_TOKENS` there."""
+    thinking: bool | None = None
+    """None: the field is not sent."""
+    reasoning_effort: str | None = None
+    tool_mode: ToolMode = "auto"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelAbilities:
+    """What the server says of a model; None: it does not say."""
+
+    tools: bool | None = None
+    thinking: bool | None = None
+    context_tokens: int | None = None
+    family: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamOptions:
+    max_output_tokens: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelReply:
+    """The end of a model call: the whole reply and what was learned on the way."""
+
+    message: Message
+    usage: Usage | None = None
+    finish_reason: str | None = None
+    """The server's word: `stop`, `length`, `tool_calls`, …"""
+    recovered_from: str | None = None
+    """Where a call was found that the server did not report as one: `content`, `thinking`."""
+    tool_mode: ToolMode = "native"
+    repairs: tuple[str, ...] = ()
+
+
+Part: TypeAlias = TextDelta | ReasoningDelta | ModelReply
+
+
+class ModelProvider(Protocol):
+    def stream(
+        self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
+    ) -> AsyncIterator[Part]:
+        """Yield deltas as they come, then exactly one `ModelReply`, then stop.
+
+        Closing the iterator (or cancelling its consumer) closes the connection at once, so that
+        the model stops working. Call ids in the reply are unique and never empty.
+
+        Raises:
+            ProviderBusy: The call may succeed later; nothing was accepted of this one.
+            ModelMissing: The server does not have the model.
+            ToolsUnsupported: The server refuses tools for this model.
+            ContextTooLong: `messages` do not fit the model's window.
+            ProviderError: Anything else the provider reports, in its words.
+        """
+        ...
+
+    async def abilities(self) -> ModelAbilities:
+        """What the server says this model can do.
+
+        Raises:
+            ProviderError: As `stream`.
+        """
+        ...

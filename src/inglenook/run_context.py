@@ -1,0 +1,74 @@
+"""What one run carries with it: identity, permissions, event sink, limits, sources."""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from inglenook.errors import RunEnded
+from inglenook.events import EventSink
+from inglenook.messages import Source, SourceKind
+from inglenook.run_request import RunPermissions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    max_steps: int
+    max_seconds: float | None = None
+    """Wall time since this process took the run up."""
+    max_output_tokens: int | None = None
+    """Per model call."""
+
+    def check_step(self, steps_used: int) -> None:
+        """
+        Raises:
+            RunEnded: `step_limit`: the step would be one too many.
+        """
+        if steps_used >= self.max_steps:
+            raise RunEnded(
+                "step_limit", f"The run used all of its {self.max_steps} steps without an answer."
+            )
+
+
+class Sources:
+    """Numbers what the run's tools show, to be cited as `[n]`; equal things share a number."""
+
+    def __init__(self, known: Iterable[Source] = ()) -> None:
+        self._by_key: dict[tuple[object, ...], Source] = {}
+        for source in known:
+            self._by_key.setdefault(_key(source), source)
+
+    def add(
+        self,
+        *,
+        kind: SourceKind,
+        title: str,
+        url: str | None = None,
+        file_id: str | None = None,
+        quote: str | None = None,
+    ) -> Source:
+        source = Source(
+            n=len(self._by_key) + 1, kind=kind, title=title, url=url, file_id=file_id, quote=quote
+        )
+        return self._by_key.setdefault(_key(source), source)
+
+    def all(self) -> list[Source]:
+        return list(self._by_key.values())
+
+
+def _key(source: Source) -> tuple[object, ...]:
+    return (source.kind, source.url, source.file_id, source.quote)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunContext:
+    run_id: str
+    sink: EventSink
+    limits: Limits
+    permissions: RunPermissions = RunPermissions()
+    user: str | None = None
+    today: str = ""
+    sources: Sources = field(default_factory=Sources)
+    clock: Callable[[], float] = time.monotonic
+
+    def with_sources(self, known: Iterable[Source]) -> "RunContext":
+        return replace(self, sources=Sources(known))

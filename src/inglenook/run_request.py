@@ -1,0 +1,79 @@
+"""What a caller asks for, and what a run may therefore do.
+
+`RunRequest` is the body of `POST /api/runs` (API section 4) and is stored in `run_started`.
+`RunPermissions` is the frozen result that every tool, child and resumed run is held to.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
+
+from inglenook.messages import Message
+
+ApprovalMode = Literal["allow", "ask", "block"]
+
+
+class RequestLimits(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    steps: StrictInt | None = Field(default=None, ge=1, le=1000)
+    seconds: float | None = Field(default=None, gt=0, le=86_400)
+    output_tokens: StrictInt | None = Field(default=None, ge=1, le=1_000_000)
+
+
+class RunRequest(BaseModel):
+    """Frozen and complete: a run can be resumed from its stored request alone."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: str = Field(min_length=1, max_length=200)
+    messages: tuple[Message, ...] = Field(min_length=1)
+    strategy: str = "assistant"
+    knowledge: tuple[str, ...] = ()
+    """Knowledge-base ids: the whole scope of the run's document tools."""
+    web: StrictBool = False
+    workspace: StrictBool = False
+    artifact: StrictBool | None = None
+    approvals: dict[str, ApprovalMode] = {}
+    limits: RequestLimits = RequestLimits()
+    session: str | None = Field(default=None, max_length=200)
+    user: str | None = None
+    metadata: dict[str, Any] = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunPermissions:
+    """The ceiling of one run; it never grows.
+
+    `web` is on only for exactly `True`: a truthy string or number leaves it off.
+    """
+
+    knowledge: tuple[str, ...] = ()
+    web: bool = False
+    workspace: bool = False
+    delegate: bool = True
+    writes: bool = True
+    """Tools with effect `write` may exist in this run."""
+
+    def __post_init__(self) -> None:
+        for name in ("web", "workspace", "delegate", "writes"):
+            object.__setattr__(self, name, getattr(self, name) is True)
+
+    def narrowed(
+        self, *, knowledge: Iterable[str] | None = None, web: bool = True, writes: bool = True
+    ) -> "RunPermissions":
+        """A child's: what this run has and the child asked for, without delegation."""
+        asked = self.knowledge if knowledge is None else tuple(knowledge)
+        return replace(
+            self,
+            knowledge=tuple(kb for kb in asked if kb in self.knowledge),
+            web=self.web and web is True,
+            writes=self.writes and writes is True,
+            delegate=False,
+        )
+
+
+def permissions_of(request: RunRequest) -> RunPermissions:
+    return RunPermissions(knowledge=request.knowledge, web=request.web, workspace=request.workspace)

@@ -1,0 +1,37 @@
+"""A tool as the model, the scheduler and the registry see it."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+from inglenook.events import Effect
+from inglenook.messages import ToolOutput
+from inglenook.run_context import RunContext
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolSpec:
+    name: str
+    description: str
+    """One sentence for the model."""
+    arguments: type[BaseModel]
+    """Validates the call; its JSON Schema is what the model sees."""
+    effect: Effect
+    open_world: bool = False
+    """The call leaves this machine."""
+
+
+class Tool(Protocol):
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    async def run(self, arguments: Any, run: RunContext) -> ToolOutput:
+        """Do the work; `arguments` is an instance of `spec.arguments`.
+
+        Cancellation stops the work. Blocking work runs in the pool of `tools/blocking.py`.
+
+        Raises:
+            ToolError: The model should read why it failed.
+        """
+        ...
