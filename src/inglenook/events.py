@@ -18,6 +18,8 @@ from inglenook.run_request import RunPermissions, RunRequest
 Status = Literal["queued", "running", "waiting", "complete", "incomplete", "cancelled", "failed"]
 ENDED: frozenset[Status] = frozenset({"complete", "incomplete", "cancelled", "failed"})
 Effect = Literal["read", "write"]
+ToolMode = Literal["native", "envelope"]
+"""How calls travelled: the server's own tool format, or JSON held to a schema."""
 
 
 class Event(BaseModel):
@@ -84,7 +86,7 @@ class ModelReplied(Event):
     usage: Usage | None = None
     finish_reason: str | None = None
     recovered_from: str | None = None
-    tool_mode: str = "native"
+    tool_mode: ToolMode = "native"
     repairs: tuple[str, ...] = ()
 
 
@@ -123,6 +125,8 @@ class ToolFinished(Event):
     coerced: tuple[str, ...] = ()
     """What was changed in the arguments before the tool saw them, one sentence each."""
     sources: tuple[Source, ...] = ()
+    from_memory: bool = False
+    """An identical call was answered without running it again."""
 
 
 class EgressStarted(Event):

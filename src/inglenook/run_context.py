@@ -1,8 +1,7 @@
 """What one run carries with it: identity, permissions, event sink, limits, sources."""
 
-import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from inglenook.errors import RunEnded
 from inglenook.events import EventSink
@@ -68,7 +67,5 @@ class RunContext:
     user: str | None = None
     today: str = ""
     sources: Sources = field(default_factory=Sources)
-    clock: Callable[[], float] = time.monotonic
-
-    def with_sources(self, known: Iterable[Source]) -> "RunContext":
-        return replace(self, sources=Sources(known))
+    credential: str | None = field(default=None, repr=False)
+    """The user's own key for their knowledge service; in memory only."""

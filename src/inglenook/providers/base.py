@@ -1,13 +1,11 @@
 """ModelProvider: one model call over the wire, and the values it deals in."""
 
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
-from inglenook.events import ReasoningDelta, TextDelta
+from inglenook.events import ReasoningDelta, TextDelta, ToolMode
 from inglenook.messages import Message, ToolSchema, Usage
-
-ToolMode = Literal["auto", "native", "envelope"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,13 +19,17 @@ class ModelSpec:
     """What the model's server calls it."""
     base_url: str
     """Ollama: its root, `http://127.0.0.1:11434`. OpenAI-compatible: with `/v1`."""
-    api_key: str | None = None
+    api_key: str | None = field(default=None, repr=False)
     context_tokens: int | None = None
     """Ollama: sent as `num_ctx` on every call. None: `DEFAULT_CONTEXT_TOKENS` there."""
     thinking: bool | None = None
     """None: the field is not sent."""
     reasoning_effort: str | None = None
-    tool_mode: ToolMode = "auto"
+    tool_mode: Literal["auto", "native", "envelope"] = "auto"
+    examples: tuple[Message, ...] = ()
+    """Worked conversations put before the user's, for models too small to do without."""
+    note: str = ""
+    """One sentence for people, such as that this is a small demo model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,10 +67,10 @@ Part: TypeAlias = TextDelta | ReasoningDelta | ModelReply
 class ModelProvider(Protocol):
     def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
-    ) -> AsyncIterator[Part]:
+    ) -> AsyncGenerator[Part, None]:
         """Yield deltas as they come, then exactly one `ModelReply`, then stop.
 
-        Closing the iterator (or cancelling its consumer) closes the connection at once, so that
+        Closing the generator (or cancelling its consumer) closes the connection at once, so that
         the model stops working. Call ids in the reply are unique and never empty.
 
         Raises:

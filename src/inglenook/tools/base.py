@@ -20,6 +20,8 @@ class ToolSpec:
     effect: Effect
     open_world: bool = False
     """The call leaves this machine."""
+    volatile: bool = False
+    """Asking again is reasonable (a clock): the repetition guard lets it."""
 
 
 class Tool(Protocol):

@@ -1,0 +1,69 @@
+"""OutputGuardrail: may this answer end the run? And the loop's two own guards."""
+
+from typing import Protocol
+
+from inglenook.agent.state import Repeats, RunState
+from inglenook.errors import RunEnded
+from inglenook.events import ToolFinished
+from inglenook.messages import ToolCall
+
+REPEATS_ANSWERED_FROM_MEMORY = 3
+REPEATS_THAT_END_THE_RUN = 5
+
+
+class OutputGuardrail(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    def review(self, state: RunState) -> str | None:
+        """None to accept the last reply as the answer, or the objection the model must meet.
+
+        Raises:
+            RunEnded: No further try is worth it.
+        """
+        ...
+
+
+class EmptyReplyGuardrail:
+    """One nudge, then the run ends: an empty reply is never an answer."""
+
+    name = "empty_reply"
+
+    def review(self, state: RunState) -> str | None:
+        if state.empty_replies == 0:
+            return None
+        if state.empty_replies == 1:
+            return (
+                "Your last reply was empty. Answer the user's question in text, "
+                "or call one of your tools."
+            )
+        raise RunEnded(
+            "empty_model_reply", "The model answered with nothing, also after being asked again."
+        )
+
+
+def repeated_call(call: ToolCall, repeats: Repeats) -> ToolFinished | None:
+    """The answer to a call that was already made often enough; None to run it.
+
+    Raises:
+        RunEnded: `repetition`: the model makes the same call again and again.
+    """
+    nth = repeats.count(call) + 1
+    if nth < REPEATS_ANSWERED_FROM_MEMORY:
+        return None
+    if nth >= REPEATS_THAT_END_THE_RUN:
+        raise RunEnded(
+            "repetition",
+            f"The model called {call.name!r} {nth} times with the same arguments "
+            "and got the same result each time.",
+        )
+    return ToolFinished(
+        call=call,
+        result=f"{repeats.result(call)}\n\n[Runtime notice: this is the {_ordinal(nth)} identical "
+        "call; the result was not computed again. Use it, or do something else.]",
+        from_memory=True,
+    )
+
+
+def _ordinal(n: int) -> str:
+    return {3: "3rd"}.get(n, f"{n}th")

@@ -1,0 +1,237 @@
+"""Replay: the real loop over recorded replies and results, compared event by event.
+
+Nothing here can reach a network, a model or a tool: the provider and the dispatcher know only the
+log. Dates, ids and durations come from the events; parallel calls are compared each by itself.
+"""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from inglenook.agent.guardrails import OutputGuardrail
+from inglenook.agent.loop import AgentLoop
+from inglenook.agent.sources import cited_sources
+from inglenook.agent.state import FoldingSink, RunState
+from inglenook.context.base import ContextPolicy
+from inglenook.errors import InvalidRequest, ReplayMismatch, RunEnded
+from inglenook.events import (
+    Effect,
+    GuardrailObjected,
+    ModelReplied,
+    ModelRequested,
+    PromptBuilt,
+    RunEvent,
+    RunFinished,
+    RunStarted,
+    StepStarted,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+)
+from inglenook.messages import Message, ToolCall, ToolSchema
+from inglenook.providers.base import ModelAbilities, ModelReply, Part, StreamOptions
+from inglenook.run_context import Limits, RunContext
+
+Key = tuple[str, object]
+NOT_REPLAYED = ("provider_error", "internal_error", "time_limit", "cancelled_by_user")
+"""Reasons that came from outside the loop: the replay compares up to there."""
+
+
+async def replay(
+    events: Sequence[RunEvent],
+    *,
+    schemas: Mapping[str, ToolSchema],
+    volatile: frozenset[str],
+    context: ContextPolicy,
+    guardrails: Sequence[OutputGuardrail],
+) -> str:
+    """Run the recorded run again and return its answer.
+
+    Args:
+        schemas: Every tool of this version by name.
+        volatile: Names of tools that the repetition guard exempts.
+
+    Raises:
+        ReplayMismatch: The first event that is missing or differs, and how.
+        InvalidRequest: The log is no replayable run (not finished, or erased).
+    """
+    record = Record(events)
+    prompt = record.prompt
+    state = RunState([record.started, prompt])
+    sink = ComparingSink(record)
+    run = RunContext(
+        run_id="replay",
+        sink=FoldingSink(sink, state),
+        limits=Limits(max_steps=prompt.max_steps),
+        permissions=record.started.permissions,
+        today=record.started.today,
+    )
+    missing = [name for name in prompt.tools if name not in schemas]
+    if missing:
+        raise ReplayMismatch(f"this version has no tool {missing[0]!r}, which the run could use")
+    loop = AgentLoop(
+        provider=RecordedProvider(record),
+        context=context,
+        tools=RecordedTools(record, [schemas[name] for name in prompt.tools], volatile),
+        guardrails=guardrails,
+        window=record.window,
+    )
+    finished = record.finished
+    try:
+        answer = await loop.run(state, run)
+        outcome = ("complete", None)
+    except RunEnded as ended:
+        answer, outcome = state.last_text, ("incomplete", ended.reason)
+    except EndOfRecord:
+        answer, outcome = state.last_text, (finished.status, finished.reason)
+    sink.check_all_seen()
+    again = finished.model_copy(
+        update={
+            "status": outcome[0],
+            "reason": outcome[1],
+            "answer": answer,
+            "sources": cited_sources(answer, state.sources),
+        }
+    )
+    if again != finished:
+        raise ReplayMismatch(_difference("run_finished", finished, again))
+    return answer
+
+
+class EndOfRecord(Exception):
+    """The run was stopped from outside here; the replay follows it."""
+
+
+class Record:
+    """The recorded events, each findable by what it decided."""
+
+    def __init__(self, events: Sequence[RunEvent]) -> None:
+        if not events or not isinstance(events[0], RunStarted):
+            raise InvalidRequest("the log does not begin with run_started; it is no whole run")
+        if not isinstance(events[-1], RunFinished):
+            raise InvalidRequest("the run has not ended yet; only finished runs are replayed")
+        prompt = next((event for event in events if isinstance(event, PromptBuilt)), None)
+        if prompt is None:
+            raise InvalidRequest("the run ended before its first step; there is nothing to replay")
+        self.started = events[0]
+        self.prompt = prompt
+        self.finished = events[-1]
+        self.by_key: dict[Key, RunEvent] = {}
+        for event in events:
+            if (key := _key(event)) is not None:
+                self.by_key[key] = event  # after a crash an event may stand twice; the last counts
+        requests = (event for event in events if isinstance(event, ModelRequested))
+        self.window = next((event.window for event in requests), None)
+
+    def get(self, key: Key) -> RunEvent:
+        """
+        Raises:
+            EndOfRecord: The run was stopped from outside before this.
+            ReplayMismatch: The event is missing.
+        """
+        if key in self.by_key:
+            return self.by_key[key]
+        if self.finished.reason in NOT_REPLAYED:
+            raise EndOfRecord
+        raise ReplayMismatch(f"the log has no {key[0]} {key[1]!r}, which the run needs here")
+
+
+class RecordedProvider:
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._ordinal = 0
+
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
+    ) -> AsyncGenerator[Part, None]:
+        event = self._record.get(("model_replied", self._ordinal))
+        assert isinstance(event, ModelReplied)
+        self._ordinal += 1
+        yield ModelReply(
+            message=replace(event.message, reasoning=event.reasoning),
+            usage=event.usage,
+            finish_reason=event.finish_reason,
+            recovered_from=event.recovered_from,
+            tool_mode=event.tool_mode,
+            repairs=event.repairs,
+        )
+
+    async def abilities(self) -> ModelAbilities:
+        return ModelAbilities()
+
+
+class RecordedTools:
+    """A Dispatcher that answers every call from the log."""
+
+    def __init__(
+        self, record: Record, schemas: Sequence[ToolSchema], volatile: frozenset[str]
+    ) -> None:
+        self._record = record
+        self._volatile = volatile
+        self.schemas = schemas
+
+    def effect_of(self, name: str) -> Effect:
+        for event in self._record.by_key.values():
+            if isinstance(event, ToolStarted) and event.call.name == name:
+                return event.effect
+        return "write"
+
+    def is_volatile(self, name: str) -> bool:
+        return name in self._volatile
+
+    async def dispatch(self, call: ToolCall, run: RunContext) -> None:
+        if started := self._record.by_key.get(("tool_started", call.id)):
+            run.sink.emit(started)
+        run.sink.emit(self._record.get(("tool_finished", call.id)))
+
+
+class ComparingSink:
+    """An EventSink that stores nothing and holds each event against the recorded one."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._seen: set[Key] = set()
+
+    def emit(self, event: RunEvent) -> None:
+        key = _key(event)
+        assert key is not None, "the loop emits only what can be compared"
+        recorded = self._record.get(key)
+        self._seen.add(key)
+        if _comparable(event) != _comparable(recorded):
+            raise ReplayMismatch(_difference(f"{key[0]} {key[1]!r}", recorded, event))
+
+    async def settle(self, *, sync: bool = False) -> None: ...
+
+    def publish(self, delta: TextDelta) -> None: ...
+
+    def check_all_seen(self) -> None:
+        for key in self._record.by_key:
+            if key not in self._seen:
+                raise ReplayMismatch(f"the log has {key[0]} {key[1]!r}, the replay never got there")
+
+
+def _key(event: RunEvent) -> Key | None:
+    """What the event decided; None for those that a crash, a wait or a person put in the log."""
+    match event:
+        case StepStarted():
+            return (event.type, event.step)
+        case ModelRequested() | ModelReplied():
+            return (event.type, event.ordinal)
+        case ToolStarted() | ToolFinished():
+            return (event.type, event.call.id)
+        case GuardrailObjected():
+            return (event.type, event.text)
+        case _:
+            return None
+
+
+def _comparable(event: RunEvent) -> dict[str, Any]:
+    return event.model_dump(exclude={"duration_ms"})
+
+
+def _difference(what: str, recorded: RunEvent, replayed: RunEvent) -> str:
+    old, new = recorded.model_dump(), replayed.model_dump()
+    for name in old:
+        if name != "duration_ms" and old[name] != new.get(name):
+            return f"{what}: {name} was {old[name]!r:.200}, replayed {new.get(name)!r:.200}"
+    return f"{what} differs"

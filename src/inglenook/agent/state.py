@@ -1,0 +1,198 @@
+"""RunState: where a run stands, as a fold over its events.
+
+The live loop, crash recovery and replay all change the state through `apply` alone, so that a
+resumed run cannot stand anywhere else than the run that was killed.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+
+from inglenook.events import (
+    EventSink,
+    GuardrailObjected,
+    ModelReplied,
+    ModelRequested,
+    PromptBuilt,
+    RunEvent,
+    RunFinished,
+    RunStarted,
+    StepStarted,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+)
+from inglenook.messages import Message, Source, ToolCall, Usage
+
+
+class Repeats:
+    """How often each call was made with the same result and no write between."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[str, int]] = {}
+
+    def count(self, call: ToolCall) -> int:
+        return self._seen.get(_call_key(call), ("", 0))[1]
+
+    def result(self, call: ToolCall) -> str:
+        return self._seen[_call_key(call)][0]
+
+    def note(self, event: ToolFinished, *, is_write: bool) -> None:
+        if is_write and not event.is_error:
+            self._seen.clear()
+        key = _call_key(event.call)
+        result, count = self._seen.get(key, (event.result, 0))
+        if event.from_memory or result == event.result:
+            self._seen[key] = (result, count + 1)
+        else:
+            self._seen[key] = (event.result, 1)
+
+
+class RunState:
+    def __init__(self, events: Iterable[RunEvent] = ()) -> None:
+        self.started: RunStarted | None = None
+        self.prompt: PromptBuilt | None = None
+        self.finished: RunFinished | None = None
+        self.messages: list[Message] = []
+        """What the model sees, the fixed part first."""
+        self.steps = 0
+        self.ordinal = 0
+        self.step_is_open = False
+        """A step was counted whose reply is not there yet."""
+        self.awaiting_review = False
+        """The last reply holds no calls and has not been accepted."""
+        self.empty_replies = 0
+        """Empty replies in a row."""
+        self.last_text = ""
+        """The last non-empty text of the model, accepted or not."""
+        self.tool_calls = 0
+        self.usage = Usage()
+        self.sources: list[Source] = []
+        self.repeats = Repeats()
+        self._open_calls: tuple[ToolCall, ...] = ()
+        self._results: dict[str, ToolFinished] = {}
+        self._started: dict[str, ToolStarted] = {}
+        for event in events:
+            self.apply(event)
+
+    # --- what the loop asks ----------------------------------------------------------------
+
+    def unanswered_calls(self) -> list[ToolCall]:
+        """Calls of the last reply that have no result, in the model's order."""
+        return [call for call in self._open_calls if call.id not in self._results]
+
+    def was_started(self, call: ToolCall) -> ToolStarted | None:
+        """The intent of a call that has no result: its process died while it ran."""
+        return self._started.get(call.id)
+
+    # --- the fold --------------------------------------------------------------------------
+
+    def apply(self, event: RunEvent) -> None:
+        match event:
+            case ModelReplied():
+                self._apply_reply(event)
+            case ToolFinished():
+                self._apply_result(event)
+            case StepStarted():
+                self.steps = event.step
+                self.step_is_open = True
+            case ModelRequested():
+                self.ordinal = event.ordinal
+            case ToolStarted():
+                self._started[event.call.id] = event
+            case GuardrailObjected():
+                self.awaiting_review = False
+                self.messages.append(Message(role="system", text=event.text))
+            case PromptBuilt():
+                self._apply_prompt(event)
+            case RunStarted():
+                self.started = event
+            case RunFinished():
+                self.finished = event
+            case _:
+                pass
+
+    def _apply_prompt(self, event: PromptBuilt) -> None:
+        assert self.started is not None, "run_started is every run's first event"
+        self.prompt = event
+        self.messages = [
+            Message(role="system", text=event.system),
+            *event.examples,
+            *(m for m in self.started.request.messages if m.role != "system"),
+        ]
+
+    def _apply_reply(self, event: ModelReplied) -> None:
+        self.step_is_open = False
+        self.ordinal = event.ordinal + 1
+        if event.usage:
+            self.usage = Usage(
+                input_tokens=self.usage.input_tokens + event.usage.input_tokens,
+                output_tokens=self.usage.output_tokens + event.usage.output_tokens,
+            )
+        message = replace(event.message, reasoning=event.reasoning)
+        self._open_calls = message.tool_calls
+        self._results = {}
+        self._started = {}
+        self.awaiting_review = not message.tool_calls
+        if message.text.strip():
+            self.last_text = message.text
+        if message.text.strip() or message.tool_calls:
+            self.empty_replies = 0
+            self.messages.append(message)
+        else:
+            self.empty_replies += 1  # an empty message is refused by many servers
+
+    def _apply_result(self, event: ToolFinished) -> None:
+        self.tool_calls += 1
+        started = self._started.get(event.call.id)
+        is_write = started is not None and started.effect == "write"
+        self.repeats.note(event, is_write=is_write)
+        self.sources.extend(event.sources)
+        self._results[event.call.id] = event
+        if not self.unanswered_calls():
+            self._close_step()
+
+    def _close_step(self) -> None:
+        """All results are there: they join the history in the model's order."""
+        results = [self._results[call.id] for call in self._open_calls]
+        for result in results:
+            self.messages.append(
+                Message(
+                    role="tool",
+                    text=result.result,
+                    call_id=result.call.id,
+                    tool_name=result.call.name,
+                )
+            )
+        self._open_calls = ()
+        if self.prompt is not None and self.steps == self.prompt.max_steps - 1:
+            last = self.messages[-1]
+            self.messages[-1] = replace(last, text=last.text + LAST_STEP_NOTICE)
+
+
+class FoldingSink:
+    """Keeps a run's state in step with its log: what is emitted is applied at once."""
+
+    def __init__(self, sink: EventSink, state: RunState) -> None:
+        self._sink = sink
+        self._state = state
+
+    def emit(self, event: RunEvent) -> None:
+        self._sink.emit(event)
+        self._state.apply(event)
+
+    async def settle(self, *, sync: bool = False) -> None:
+        await self._sink.settle(sync=sync)
+
+    def publish(self, delta: TextDelta) -> None:
+        self._sink.publish(delta)
+
+
+LAST_STEP_NOTICE = (
+    "\n\n[Runtime notice: one step is left. Answer now with what you have; "
+    "a further tool call will not be seen.]"
+)
+
+
+def _call_key(call: ToolCall) -> str:
+    return call.name + json.dumps(call.arguments, sort_keys=True)

@@ -1,0 +1,40 @@
+"""SHA-256 over the messages of a view, in time that does not grow with an unchanged history."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from inglenook.messages import Message, ToolSchema
+
+
+class ViewDigest:
+    """Remembers the hash after each message, so that a longer view costs its new messages only."""
+
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+        self._states = [hashlib.sha256()]
+
+    def of(self, view: Sequence[Message]) -> str:
+        same = 0
+        for old, new in zip(self._messages, view, strict=False):
+            if old is not new:
+                break
+            same += 1
+        del self._messages[same:], self._states[same + 1 :]
+        for message in view[same:]:
+            state = self._states[-1].copy()
+            state.update(canonical(message))
+            self._messages.append(message)
+            self._states.append(state)
+        return self._states[-1].hexdigest()
+
+
+def canonical(message: Message) -> bytes:
+    """The message's one encoding for digests: JSON, keys sorted, nothing left out."""
+    return json.dumps(asdict(message), sort_keys=True).encode("ascii") + b"\n"
+
+
+def tools_digest(schemas: Sequence[ToolSchema]) -> str:
+    encoded = json.dumps([asdict(schema) for schema in schemas], sort_keys=True)
+    return hashlib.sha256(encoded.encode("ascii")).hexdigest()

@@ -1,0 +1,50 @@
+"""Follow one run: what is stored, then what comes, each event exactly once and in order."""
+
+from collections.abc import AsyncGenerator
+
+from inglenook.events import ENDED, TextDelta
+from inglenook.runs.broadcast import Broadcast, Frame
+from inglenook.store.base import RuntimeStore, StoredEvent
+
+POLL_S = 1.0
+"""How often the store is asked, for a run that another process executes."""
+
+
+async def follow(
+    store: RuntimeStore, broadcast: Broadcast, run_id: str, after: int
+) -> AsyncGenerator[Frame | None, None]:
+    """Events with a larger `seq` than `after`, and live deltas, until the run has ended.
+
+    None says that nothing happened for `POLL_S`. Readers may be in another process than the run.
+    """
+    last = after
+    with broadcast.subscribe(run_id) as live:
+        frame: Frame | None = None
+        while True:
+            if isinstance(frame, TextDelta):
+                yield frame
+            elif frame is None or frame.seq > last:
+                news = await _news(store, run_id, last, frame)
+                for event in news:
+                    yield event
+                    last = event.seq
+                    if event.type == "run_finished":
+                        return
+                if not news:
+                    if await _has_ended(store, run_id):
+                        return  # the reader had the end already
+                    yield None
+            frame = await live.get(POLL_S)
+
+
+async def _news(
+    store: RuntimeStore, run_id: str, last: int, frame: StoredEvent | None
+) -> list[StoredEvent]:
+    if frame is not None and frame.seq == last + 1:
+        return [frame]
+    return await store.read(run_id, after=last)
+
+
+async def _has_ended(store: RuntimeStore, run_id: str) -> bool:
+    row = await store.get_run(run_id)
+    return row is None or row.status in ENDED

@@ -1,0 +1,250 @@
+"""RunService: start, follow, cancel, continue and export runs. The one way in for HTTP and CLI."""
+
+import secrets
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from datetime import UTC, datetime
+from typing import Any
+
+from inglenook.agent.scheduler import VERSION as SCHEDULER_VERSION
+from inglenook.agent.strategies import STRATEGIES
+from inglenook.errors import Conflict, InvalidRequest, LeaseLost, NotFound
+from inglenook.events import ENDED, RunEvent, RunStarted, Status, Versions, decode
+from inglenook.knowledge.base import Knowledge
+from inglenook.providers.catalogue import ModelCatalogue
+from inglenook.run_request import RunRequest, permissions_of
+from inglenook.runs.broadcast import Broadcast, Frame
+from inglenook.runs.engine import Engine
+from inglenook.runs.follow import follow
+from inglenook.runs.supervisor import CANCELLED, RunSupervisor
+from inglenook.runs.views import egress_ledger, run_item, run_view
+from inglenook.store.base import ChainReport, RunRow, RuntimeStore, StoredEvent
+from inglenook.store.locks import Owners
+
+TITLE_CHARS = 80
+SUPPORTED_APPROVALS = frozenset({"allow", "block"})
+
+
+class RunService:
+    def __init__(
+        self,
+        *,
+        store: RuntimeStore,
+        engine: Engine,
+        supervisor: RunSupervisor,
+        broadcast: Broadcast,
+        models: ModelCatalogue,
+        knowledge: Knowledge,
+        owners: Owners,
+        context_version: str,
+        credentials: dict[str, str],
+    ) -> None:
+        self._store = store
+        self._engine = engine
+        self._supervisor = supervisor
+        self._broadcast = broadcast
+        self._models = models
+        self._knowledge = knowledge
+        self._owners = owners
+        self._context_version = context_version
+        self._credentials = credentials
+
+    async def start(
+        self,
+        request: RunRequest,
+        *,
+        credential: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> RunRow:
+        """Check, store and submit a run; it is durable when this returns.
+
+        Args:
+            credential: The user's own key for their knowledge service; kept in memory only.
+
+        Raises:
+            NotFound: Unknown model or knowledge base.
+            InvalidRequest: Names the field and what is allowed.
+            CredentialNeeded: The knowledge service wants a key.
+        """
+        await self._check(request, credential)
+        row = self._new_row(request)
+        started = RunStarted(
+            request=request,
+            model=request.model,
+            versions=Versions(
+                strategy=STRATEGIES[request.strategy].id,
+                scheduler=SCHEDULER_VERSION,
+                context=self._context_version,
+            ),
+            permissions=permissions_of(request),
+            today=datetime.now().astimezone().date().isoformat(),
+        )
+        if credential is not None:
+            self._credentials[row.id] = credential
+        stored = await self._store.create_run(row, started, idempotency_key=idempotency_key)
+        if stored.id == row.id:
+            await self._engine.submit(row.id)
+        else:
+            self._credentials.pop(row.id, None)
+        return stored
+
+    async def row(self, run_id: str) -> RunRow:
+        """
+        Raises:
+            NotFound: There is no such run.
+        """
+        row = await self._store.get_run(run_id)
+        if row is None:
+            raise NotFound(
+                f"there is no run {run_id!r}; `inglenook runs list` shows those there are"
+            )
+        return row
+
+    async def get(self, run_id: str) -> dict[str, Any]:
+        """The run as API section 4 shows it."""
+        row = await self.row(run_id)
+        return run_view(row, await self.events(run_id))
+
+    async def list_runs(
+        self,
+        *,
+        status: Status | None = None,
+        session: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> dict[str, Any]:
+        rows, following = await self._store.list_runs(
+            status=status, session=session, limit=limit, cursor=cursor
+        )
+        return {"items": [run_item(row) for row in rows], "next": following}
+
+    async def stored_events(self, run_id: str, *, after: int = -1) -> Sequence[StoredEvent]:
+        await self.row(run_id)
+        return await self._store.read(run_id, after=after)
+
+    async def events(self, run_id: str) -> list[RunEvent]:
+        """The run's events, without those whose payload was erased."""
+        stored = await self.stored_events(run_id)
+        return [decode(event.payload) for event in stored if event.payload is not None]
+
+    async def follow(self, run_id: str, *, after: int = -1) -> AsyncGenerator[Frame | None, None]:
+        """The run's frames from `after` on, live ones included (see `runs/follow.py`)."""
+        await self.row(run_id)
+        async with aclosing(follow(self._store, self._broadcast, run_id, after)) as frames:
+            async for frame in frames:
+                yield frame
+
+    async def wait(self, run_id: str) -> RunRow:
+        """The run's row once it has ended or waits for a person."""
+        async for frame in self.follow(run_id):
+            if isinstance(frame, StoredEvent) and frame.type == "run_waiting":
+                break
+        return await self.row(run_id)
+
+    async def cancel(self, run_id: str) -> RunRow:
+        """Stop a run, whoever executes it; one that has ended stays as it is."""
+        row = await self.row(run_id)
+        if row.status in ENDED or await self._engine.cancel(run_id):
+            return row
+        held = row.owner is not None and self._owners.is_alive(row.owner)
+        if row.status == "running" and held:
+            await self._store.post(run_id, "cancel", {})
+            return row
+        try:
+            await self._supervisor.finish_unheld(row, CANCELLED)
+        except LeaseLost:
+            await self._store.post(run_id, "cancel", {})
+        return await self.row(run_id)
+
+    async def give_credential(self, run_id: str, credential: str) -> RunRow:
+        """Hand a waiting run the key it needs; it goes on at once.
+
+        Raises:
+            Conflict: The run does not wait for a key.
+        """
+        row = await self.row(run_id)
+        if row.status != "waiting" or row.reason != "needs_credential":
+            raise Conflict(f"run {run_id!r} is {row.status}; it does not wait for a credential")
+        self._credentials[run_id] = credential
+        await self._engine.submit(run_id)
+        return row
+
+    async def egress(self, run_id: str) -> list[dict[str, Any]]:
+        return egress_ledger(await self.events(run_id))
+
+    async def export(self, run_id: str) -> bytes:
+        """The run as JSON Lines, one event a line; enough to replay it anywhere."""
+        stored = await self.stored_events(run_id)
+        return b"".join(event.json() + b"\n" for event in stored)
+
+    async def erase(self, run_id: str) -> int:
+        """Remove what an ended run said and saw; its chain of digests stays checkable.
+
+        Raises:
+            Conflict: The run has not ended.
+        """
+        row = await self.row(run_id)
+        if row.status not in ENDED:
+            raise Conflict(f"run {run_id!r} is {row.status}; cancel it first")
+        return await self._store.erase(run_id)
+
+    async def verify(self, run_id: str | None = None) -> ChainReport:
+        if run_id is not None:
+            await self.row(run_id)
+        return await self._store.verify(run_id)
+
+    async def _check(self, request: RunRequest, credential: str | None) -> None:
+        if request.strategy not in STRATEGIES:
+            raise InvalidRequest(
+                f"unknown strategy {request.strategy!r}; this version has "
+                f"{', '.join(sorted(STRATEGIES))}",
+                field="strategy",
+                status=422,
+            )
+        if request.workspace or request.artifact:
+            raise InvalidRequest(
+                "workspaces are not in this version; leave the field out",
+                field="workspace" if request.workspace else "artifact",
+                status=422,
+            )
+        unsupported = set(request.approvals.values()) - SUPPORTED_APPROVALS
+        if unsupported:
+            raise InvalidRequest(
+                "approvals = 'ask' is not in this version; use 'allow' or 'block'",
+                field="approvals",
+                status=422,
+            )
+        await self._models.get(request.model)
+        if request.knowledge:
+            await self._knowledge.open(request.knowledge, credential)
+
+    def _new_row(self, request: RunRequest, *, run_id: str | None = None) -> RunRow:
+        return RunRow(
+            id=run_id or new_run_id(),
+            session=request.session,
+            parent=None,
+            user=request.user,
+            title=_title(request),
+            model=request.model,
+            strategy=STRATEGIES[request.strategy].id,
+            status="queued",
+            reason=None,
+            explanation=None,
+            created_at=datetime.now(UTC),
+            finished_at=None,
+            owner=None,
+            epoch=0,
+            lease_until=None,
+        )
+
+
+def new_run_id() -> str:
+    """Sorts by time of creation; the random part cannot be guessed."""
+    return f"run_{time.time_ns() // 1_000_000:011x}{secrets.token_hex(8)}"
+
+
+def _title(request: RunRequest) -> str:
+    asked = [message.text for message in request.messages if message.role == "user"]
+    line = " ".join(asked[-1].split()) if asked else "(no question)"
+    return line if len(line) <= TITLE_CHARS else line[: TITLE_CHARS - 1] + "…"

@@ -1,0 +1,201 @@
+"""RunSupervisor: executes one run under a lease, and turns every way it can end into one event."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from inglenook.agent.base import Agent
+from inglenook.agent.sources import cited_sources
+from inglenook.agent.state import FoldingSink, RunState
+from inglenook.agent.strategies import STRATEGIES
+from inglenook.errors import (
+    CredentialNeeded,
+    InvalidRequest,
+    LeaseLost,
+    ProviderError,
+    Reason,
+    RunEnded,
+    StoreError,
+    ToolError,
+)
+from inglenook.events import RunFinished, RunResumed, RunStarted, RunWaiting, Status, decode
+from inglenook.run_context import Limits, RunContext, Sources
+from inglenook.run_request import RequestLimits
+from inglenook.runs.broadcast import Broadcast
+from inglenook.runs.sink import RecordingSink
+from inglenook.store.base import RunLog, RunRow, RuntimeStore
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    status: Status
+    reason: Reason | None
+    explanation: str
+
+
+CANCELLED = Ending(
+    status="cancelled", reason="cancelled_by_user", explanation="Stopped by the user."
+)
+
+
+class RunSupervisor:
+    def __init__(
+        self,
+        *,
+        store: RuntimeStore,
+        broadcast: Broadcast,
+        agents: Mapping[str, Agent],
+        owner: str,
+        default_limits: RequestLimits,
+        credentials: dict[str, str],
+    ) -> None:
+        """`agents` by strategy name; `credentials` by run id, filled and emptied by the service."""
+        self._store = store
+        self._broadcast = broadcast
+        self._agents = agents
+        self._owner = owner
+        self._default_limits = default_limits
+        self._credentials = credentials
+        self._cancelled: set[str] = set()
+
+    def mark_cancelled(self, run_id: str) -> None:
+        """The next cancellation of this run's task is the user's wish, not a shutdown."""
+        self._cancelled.add(run_id)
+
+    async def execute(self, run_id: str) -> None:
+        """Work on a run until it ends, waits or is taken over. Raises CancelledError only when
+        this process shuts down: the run then goes on at the next start."""
+        try:
+            taken = await self._take_up(run_id)
+            if taken is not None:
+                await self._work(*taken)
+        except asyncio.CancelledError:
+            if run_id not in self._cancelled:
+                raise
+            _absorb_cancellation()
+            if (row := await self._store.get_run(run_id)) and row.finished_at is None:
+                await self.finish_unheld(row, CANCELLED)
+        except LeaseLost as error:
+            logger.warning("%s", error)
+        except StoreError as error:
+            logger.error("run %s stands still: %s", run_id, error)
+        finally:
+            self._cancelled.discard(run_id)
+
+    async def finish_unheld(self, row: RunRow, ending: Ending) -> None:
+        """End a run that nobody executes (it waits, or its holder is gone).
+
+        Raises:
+            LeaseLost: Somebody took it up meanwhile.
+        """
+        log, state, run = await self._claim(row)
+        await _finish(log, state, run, ending)
+
+    async def _take_up(self, run_id: str) -> tuple[RunLog, RunState, RunContext] | None:
+        row = await self._store.get_run(run_id)
+        if row is None or row.finished_at is not None:
+            return None
+        return await self._claim(row)
+
+    async def _claim(self, row: RunRow) -> tuple[RunLog, RunState, RunContext]:
+        log = await self._store.claim(row, self._owner, self._broadcast.committed)
+        stored = await self._store.read(row.id)
+        state = RunState(decode(event.payload) for event in stored if event.payload is not None)
+        assert state.started is not None, "run_started is written with the run's row"
+        sink = FoldingSink(RecordingSink(row.id, log, self._broadcast), state)
+        if len(stored) > 1:
+            sink.emit(RunResumed(by=self._owner, epoch=log.epoch))
+        run = RunContext(
+            run_id=row.id,
+            sink=sink,
+            limits=self._limits(state.started),
+            permissions=state.started.permissions,
+            user=row.user,
+            today=state.started.today,
+            sources=Sources(state.sources),
+            credential=self._credentials.get(row.id),
+        )
+        return log, state, run
+
+    def _limits(self, started: RunStarted) -> Limits:
+        asked, default = started.request.limits, self._default_limits
+        return Limits(
+            max_steps=asked.steps
+            or default.steps
+            or STRATEGIES[started.request.strategy].max_steps,
+            max_seconds=asked.seconds or default.seconds,
+            max_output_tokens=asked.output_tokens or default.output_tokens,
+        )
+
+    async def _work(self, log: RunLog, state: RunState, run: RunContext) -> None:
+        assert state.started is not None
+        agent = self._agents[state.started.request.strategy]
+        try:
+            ending = await self._ending_of(agent, state, run)
+        except CredentialNeeded:
+            run.sink.emit(RunWaiting(reason="needs_credential"))
+            await run.sink.settle()
+            return
+        except asyncio.CancelledError:
+            if run.run_id not in self._cancelled:
+                raise
+            _absorb_cancellation()
+            ending = CANCELLED
+        await _finish(log, state, run, ending)
+
+    async def _ending_of(self, agent: Agent, state: RunState, run: RunContext) -> Ending:
+        limit = asyncio.timeout(run.limits.max_seconds)
+        try:
+            async with limit:
+                await agent.run(state, run)
+        except RunEnded as ended:
+            return Ending(status="incomplete", reason=ended.reason, explanation=ended.explanation)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            return Ending(
+                status="incomplete",
+                reason="time_limit",
+                explanation=f"The run used all of its {run.limits.max_seconds:g} seconds.",
+            )
+        except (ProviderError, InvalidRequest, ToolError) as error:
+            return Ending(status="failed", reason="provider_error", explanation=str(error))
+        except (StoreError, CredentialNeeded):
+            raise
+        except Exception:
+            logger.exception("run %s failed", run.run_id)
+            return Ending(
+                status="failed",
+                reason="internal_error",
+                explanation="The run failed by a fault of this program; its log has the details.",
+            )
+        return Ending(status="complete", reason=None, explanation=_summary(state))
+
+
+async def _finish(log: RunLog, state: RunState, run: RunContext, ending: Ending) -> None:
+    answer = state.last_text
+    run.sink.emit(
+        RunFinished(
+            status=ending.status,
+            reason=ending.reason,
+            explanation=ending.explanation,
+            answer=answer,
+            sources=cited_sources(answer, state.sources),
+        )
+    )
+    await run.sink.settle(sync=True)
+
+
+def _absorb_cancellation() -> None:
+    """The cancellation was the user's and has done its work; this task goes on to record it."""
+    task = asyncio.current_task()
+    assert task is not None
+    task.uncancel()
+
+
+def _summary(state: RunState) -> str:
+    calls = f"{state.tool_calls} tool call{'s' if state.tool_calls != 1 else ''}"
+    return f"Answered after {state.steps} step{'s' if state.steps != 1 else ''} and {calls}."

@@ -1,0 +1,121 @@
+"""RunView: a run as the API and the command line show it, folded from its row and events."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from inglenook.agent.state import RunState
+from inglenook.events import EgressFinished, EgressStarted, RunEvent
+from inglenook.messages import Source
+from inglenook.store.base import RunRow
+
+
+def run_view(row: RunRow, events: Sequence[RunEvent]) -> dict[str, Any]:
+    """Shape: API section 4, `GET /api/runs/{id}`."""
+    state = RunState(events)
+    versions = state.started.versions.model_dump() if state.started else {}
+    finished = state.finished
+    return {
+        **run_item(row),
+        "answer": finished.answer if finished else None,
+        "sources": [source_view(source) for source in finished.sources] if finished else [],
+        "unsupported": list(finished.unsupported) if finished else [],
+        "usage": {
+            "input_tokens": state.usage.input_tokens,
+            "output_tokens": state.usage.output_tokens,
+            "steps": state.steps,
+            "tool_calls": state.tool_calls,
+        },
+        "egress": egress_totals(events),
+        "evidence": {"required": False, "satisfied": False, "missing": []},
+        "versions": versions,
+    }
+
+
+def run_item(row: RunRow) -> dict[str, Any]:
+    """A run in a list: what its index card holds."""
+    return {
+        "id": row.id,
+        "session": row.session,
+        "parent": row.parent,
+        "title": row.title,
+        "status": row.status,
+        "reason": row.reason,
+        "explanation": row.explanation,
+        "model": row.model,
+        "strategy": row.strategy,
+        "created_at": row.created_at.isoformat().replace("+00:00", "Z"),
+        "finished_at": row.finished_at and row.finished_at.isoformat().replace("+00:00", "Z"),
+    }
+
+
+def source_view(source: Source) -> dict[str, Any]:
+    view: dict[str, Any] = {
+        "n": source.n,
+        "kind": source.kind,
+        "title": source.title,
+        "cited": source.cited,
+        "supported": source.supported,
+    }
+    for name in ("url", "file_id", "quote"):
+        if (value := getattr(source, name)) is not None:
+            view[name] = value
+    return view
+
+
+def egress_totals(events: Sequence[RunEvent]) -> dict[str, int]:
+    started = [event for event in events if isinstance(event, EgressStarted)]
+    finished = [event for event in events if isinstance(event, EgressFinished)]
+    return {
+        "requests": len(started),
+        "bytes_out": sum(event.bytes_out for event in started),
+        "bytes_in": sum(event.bytes_in for event in finished),
+    }
+
+
+def egress_ledger(events: Sequence[RunEvent]) -> list[dict[str, Any]]:
+    """One entry a request that left, in order, with its end where it has one."""
+    ends = {event.n: event for event in events if isinstance(event, EgressFinished)}
+    ledger: list[dict[str, Any]] = []
+    for event in events:
+        if isinstance(event, EgressStarted):
+            end = ends.get(event.n)
+            ledger.append(
+                event.model_dump(exclude={"type"})
+                | {"status": end and end.status, "bytes_in": end.bytes_in if end else None}
+            )
+    return ledger
+
+
+def trace_view(events: Sequence[RunEvent]) -> list[dict[str, Any]]:
+    """Seed A's trace (API section 3): every call with its result, in the model's order."""
+    state = RunState()
+    trace: list[dict[str, Any]] = []
+    for event in events:
+        state.apply(event)
+        if event.type == "tool_finished":
+            trace.append(
+                {
+                    "step": state.steps,
+                    "tool": event.call.name,
+                    "arguments": dict(event.call.arguments),
+                    "result": event.result,
+                    "error": event.is_error,
+                    "blocked": event.blocked,
+                    "network": event.network,
+                    "durationMs": event.duration_ms,
+                    "order": event.call.id,
+                }
+            )
+    order = {
+        call.id: n
+        for n, call in enumerate(
+            call
+            for event in events
+            if event.type == "model_replied"
+            for call in event.message.tool_calls
+        )
+    }
+    trace.sort(key=lambda entry: order.get(entry["order"], len(order)))
+    for entry in trace:
+        del entry["order"]
+    return trace

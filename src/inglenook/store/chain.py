@@ -1,0 +1,52 @@
+"""The keyed hash chain of the event log: what makes any later change visible.
+
+Each event's header holds a keyed digest of its payload and a MAC over the header and the MAC
+before it. The payload itself is not under the MAC, so it can be erased and the chain still holds.
+"""
+
+import contextlib
+import hashlib
+import hmac
+import os
+from pathlib import Path
+
+GENESIS = bytes(32)
+"""Stands before the first event of each run."""
+KEY_BYTES = 32
+
+
+def payload_digest(key: bytes, payload: bytes) -> bytes:
+    """Keyed, so that a short payload cannot be guessed from the digest left after erasure."""
+    return hmac.digest(key, payload, "sha256")
+
+
+def link(
+    key: bytes, before: bytes, run_id: str, seq: int, at: str, type: str, digest: bytes
+) -> bytes:
+    """The MAC of one event's header; 32 bytes."""
+    header = f"{run_id}\n{seq}\n{at}\n{type}\n".encode()
+    return hmac.digest(key, before + header + digest, "sha256")
+
+
+def seal(key: bytes, before: bytes, run_id: str, seq: int, mac: bytes) -> bytes:
+    """The MAC of a finished run's end, chained over all runs of the home: finds a cut tail."""
+    return hmac.digest(key, before + f"{run_id}\n{seq}\n".encode() + mac, "sha256")
+
+
+def load_key(path: Path) -> bytes:
+    """The home's key, made at the first start; readable by its owner alone."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        pass
+    key = os.urandom(KEY_BYTES)
+    fresh = path.with_name(f"{path.name}.{hashlib.sha256(key).hexdigest()[:8]}")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(key)
+        file.flush()
+        os.fsync(file.fileno())
+    with contextlib.suppress(FileExistsError):
+        os.link(fresh, path)  # atomic, and the first of two processes wins
+    fresh.unlink()
+    return path.read_bytes()

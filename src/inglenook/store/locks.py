@@ -1,0 +1,77 @@
+"""Locks between processes on one machine, released by the system when their holder dies."""
+
+import contextlib
+import os
+import secrets
+import sys
+from pathlib import Path
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+
+class FileLock:
+    """An exclusive lock on a file; held until `release` or the end of the process."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def acquire(self) -> bool:
+        """Take the lock if it is free; never waits."""
+        if self._descriptor is not None:
+            return True
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            if sys.platform == "win32":
+                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+            else:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(descriptor)
+            return False
+        self._descriptor = descriptor
+        return True
+
+    def release(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+class Owners:
+    """Names of the processes that work on a home, and whether each still lives.
+
+    A killed process leaves its leases behind; its freed lock tells at once that they are void.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self._folder = home / "owners"
+        self.id = f"{os.getpid()}-{secrets.token_hex(4)}"
+        self._lock = FileLock(self._path(self.id))
+        self._lock.acquire()
+
+    def is_alive(self, owner: str) -> bool:
+        if owner == self.id:
+            return True
+        path = self._path(owner)
+        if not path.exists():
+            return False
+        lock = FileLock(path)
+        if not lock.acquire():
+            return True
+        with contextlib.suppress(OSError):
+            path.unlink()
+        lock.release()
+        return False
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._path(self.id).unlink()
+        self._lock.release()
+
+    def _path(self, owner: str) -> Path:
+        return self._folder / f"{owner}.lock"

@@ -1,0 +1,131 @@
+"""One thread that owns the writing connection and commits in groups.
+
+Whatever is handed over while a commit is under way shares the next one, so that many runs cost
+few commits. Knows no tables: a job is a function of the connection.
+"""
+
+import asyncio
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from inglenook.errors import RuntimeFault, StoreError
+
+Outcome = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    run: Callable[[sqlite3.Connection], Outcome]
+    """Runs inside the shared transaction; raises a RuntimeFault only before it wrote anything."""
+    done: Callable[[Outcome, Exception | None], None]
+    """Called in the event loop after the commit, with the result or the error."""
+    sync: bool = False
+    """The commit must be on the disk itself, not only safe from a killed process."""
+
+
+class GroupWriter:
+    def __init__(
+        self, connect: Callable[[], sqlite3.Connection], loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self._connect = connect
+        self._loop = loop
+        self._jobs: queue.SimpleQueue[Sequence[Job] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="store-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, jobs: Sequence[Job]) -> None:
+        self._jobs.put(jobs)
+
+    async def call(self, run: Callable[[sqlite3.Connection], Any], *, sync: bool = True) -> Any:
+        """Run one job and return its result.
+
+        Raises:
+            StoreError: The database cannot be written.
+            RuntimeFault: What `run` itself raised.
+        """
+        future: asyncio.Future[Any] = self._loop.create_future()
+
+        def done(result: Outcome, error: Exception | None) -> None:
+            if not future.cancelled():
+                future.set_exception(error) if error else future.set_result(result)
+
+        self.submit([Job(run, done, sync)])
+        return await future
+
+    async def close(self) -> None:
+        """Commit what was handed over and end the thread."""
+        self._jobs.put(None)
+        await self._loop.run_in_executor(None, self._thread.join)
+
+    def _work(self) -> None:
+        db = self._connect()
+        synchronous = ""
+        open_ = True
+        while open_:
+            jobs, open_ = self._drain()
+            if not jobs:
+                continue
+            wanted = "FULL" if any(job.sync for job in jobs) else "NORMAL"
+            if wanted != synchronous:
+                db.execute(f"PRAGMA synchronous = {wanted}")
+                synchronous = wanted
+            outcomes = _commit(db, jobs)
+            self._loop.call_soon_threadsafe(_deliver, jobs, outcomes)
+        db.close()
+
+    def _drain(self) -> tuple[list[Job], bool]:
+        """Everything handed over so far (at least one batch), and whether more may come."""
+        jobs: list[Job] = []
+        batch = self._jobs.get()
+        while batch is not None:
+            jobs += batch
+            if self._jobs.empty():
+                return jobs, True
+            batch = self._jobs.get()
+        return jobs, False
+
+
+def _commit(db: sqlite3.Connection, jobs: Sequence[Job]) -> list[tuple[Outcome, Exception | None]]:
+    outcomes: list[tuple[Outcome, Exception | None]] = []
+    try:
+        db.execute("BEGIN IMMEDIATE")
+        for job in jobs:
+            try:
+                outcomes.append((job.run(db), None))
+            except RuntimeFault as error:
+                outcomes.append((None, error))
+        db.execute("COMMIT")
+    except sqlite3.Error as error:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        fault = StoreError(explain(error))
+        fault.__cause__ = error
+        return [(None, fault)] * len(jobs)
+    return outcomes
+
+
+def _deliver(jobs: Sequence[Job], outcomes: list[tuple[Outcome, Exception | None]]) -> None:
+    for job, (result, error) in zip(jobs, outcomes, strict=True):
+        job.done(result, error)
+
+
+def explain(error: sqlite3.Error) -> str:
+    """What happened to the database, and what to do."""
+    text = str(error)
+    if "disk is full" in text or "disk I/O" in text:
+        return (
+            f"the home's disk cannot take more ({text}); free some space and start again: "
+            "unfinished runs go on from their last stored event"
+        )
+    if "locked" in text or "busy" in text:
+        return (
+            f"the home's database is held by another program ({text}); close what has it open "
+            "(a database browser, a backup) and try again"
+        )
+    if "readonly" in text or "unable to open" in text:
+        return f"the home's database cannot be written ({text}); check the folder's owner and mode"
+    return f"the home's database failed: {text}"

@@ -1,0 +1,170 @@
+"""ToolRegistry: the tools that exist in one run, their schemas and the dispatch of calls.
+
+The registry is the permission: a tool that the run may not use is not in it, so that no model
+output can reach a handler. What is forbidden gets a clear error and touches nothing.
+"""
+
+import logging
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ValidationError
+
+from inglenook.errors import BlockedCall, RunEnded, StoreError, ToolError
+from inglenook.events import Effect, ToolFinished, ToolStarted
+from inglenook.messages import ToolCall, ToolOutput, ToolSchema
+from inglenook.run_context import RunContext
+from inglenook.tools.base import Tool, ToolSpec
+
+logger = logging.getLogger(__name__)
+
+MAX_RESULT_CHARS = 60_000
+"""About 15,000 tokens; a tool that has more offers a way to read on."""
+
+
+class Dispatcher(Protocol):
+    """What the loop needs of tools: the real registry, or recorded results in a replay."""
+
+    @property
+    def schemas(self) -> Sequence[ToolSchema]:
+        """Always the same objects in the same order: their encoding is made once."""
+        ...
+
+    def effect_of(self, name: str) -> Effect: ...
+
+    def is_volatile(self, name: str) -> bool: ...
+
+    async def dispatch(self, call: ToolCall, run: RunContext) -> None:
+        """Run one call and emit its `tool_started` and `tool_finished`.
+
+        A failed tool is a result. Cancellation passes through, and so do LeaseLost, StoreError
+        and RunEnded.
+        """
+        ...
+
+
+class ToolRegistry:
+    def __init__(self, tools: Iterable[Tool], absent: Mapping[str, str] | None = None) -> None:
+        """`absent` says of tools that exist elsewhere why they do not in this run."""
+        self._tools = {tool.spec.name: tool for tool in tools}
+        self._by_lower_name = {name.lower(): name for name in self._tools}
+        self._absent = dict(absent or {})
+        self.schemas = tuple(schema_of(tool.spec) for tool in self._tools.values())
+
+    def effect_of(self, name: str) -> Effect:
+        tool = self._find(name)
+        return "write" if tool is None else tool.spec.effect
+
+    def is_volatile(self, name: str) -> bool:
+        tool = self._find(name)
+        return tool is not None and tool.spec.volatile
+
+    async def dispatch(self, call: ToolCall, run: RunContext) -> None:
+        tool = self._find(call.name)
+        if tool is None:
+            result = self._refusal(call.name)
+            run.sink.emit(ToolFinished(call=call, result=result, is_error=True, blocked=True))
+            return
+        run.sink.emit(ToolStarted(call=call, effect=tool.spec.effect, network=tool.spec.open_world))
+        if tool.spec.effect == "write" or tool.spec.open_world:
+            await run.sink.settle(sync=True)  # the intent outlives the machine before its effect
+        run.sink.emit(await _run(tool, call, run))
+
+    def _find(self, name: str) -> Tool | None:
+        plain = name.strip().removeprefix("functions.").lower()
+        return self._tools.get(self._by_lower_name.get(plain, ""))
+
+    def _refusal(self, name: str) -> str:
+        if not name.strip():
+            return "The call has no tool name. Name the tool, or answer in text."
+        if reason := self._absent.get(name.strip().removeprefix("functions.").lower()):
+            return f"{name!r} does not exist in this run: {reason} Nothing was sent."
+        allowed = ", ".join(self._tools) or "none"
+        return f"There is no tool {name!r}. The tools of this run: {allowed}."
+
+
+async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
+    spec = tool.spec
+    began = time.monotonic()
+    coerced: tuple[str, ...] = ()
+    output, is_error, blocked = ToolOutput(text=""), True, False
+    try:
+        arguments, coerced = validated(spec, call)
+        output, is_error = await tool.run(arguments, run), False
+    except BlockedCall as error:
+        output, blocked = ToolOutput(text=str(error)), True
+    except ToolError as error:
+        output = ToolOutput(text=str(error))
+    except (StoreError, RunEnded):
+        raise
+    except Exception:
+        logger.exception("tool %s crashed in run %s", spec.name, run.run_id)
+        output = ToolOutput(
+            text=f"{spec.name} failed by a fault of its own (logged); try something else."
+        )
+    text, truncated_to = bounded(output.text)
+    return ToolFinished(
+        call=call,
+        result=text,
+        is_error=is_error,
+        blocked=blocked,
+        network=spec.open_world and not blocked,
+        duration_ms=round((time.monotonic() - began) * 1000),
+        truncated_to=truncated_to,
+        coerced=coerced,
+        sources=output.sources,
+    )
+
+
+def validated(spec: ToolSpec, call: ToolCall) -> tuple[BaseModel, tuple[str, ...]]:
+    """The call's arguments as the tool wants them, and what was changed to get there.
+
+    Raises:
+        ToolError: They do not fit; names each field, what was sent and what is wanted.
+    """
+    known = spec.arguments.model_fields
+    kept: dict[str, Any] = {}
+    notes: list[str] = []
+    for name, value in call.arguments.items():
+        if name in known:
+            kept[name] = value
+        else:
+            notes.append(f"dropped unknown argument {name!r}")
+    try:
+        arguments = spec.arguments.model_validate(kept)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}"
+            + ("" if each["type"] == "missing" else f", got {each['input']!r:.80}")
+            for each in error.errors()
+        )
+        raise ToolError(f"{spec.name} was not run, its arguments are wrong: {problems}.") from None
+    for name, value in kept.items():
+        taken = getattr(arguments, name)
+        if isinstance(value, str) and not isinstance(taken, str):
+            notes.append(f"{name}: {value!r} taken as {taken!r}")
+    return arguments, tuple(notes)
+
+
+def schema_of(spec: ToolSpec) -> ToolSchema:
+    """The tool's schema as models read it: without titles and nesting that say nothing."""
+    parameters = spec.arguments.model_json_schema()
+    parameters.pop("title", None)
+    parameters.pop("description", None)
+    for field in parameters.get("properties", {}).values():
+        field.pop("title", None)
+    parameters.setdefault("properties", {})
+    parameters["additionalProperties"] = False
+    return ToolSchema(name=spec.name, description=spec.description, parameters=parameters)
+
+
+def bounded(text: str) -> tuple[str, int | None]:
+    """`text`, cut to what a model may be shown with a note that says so, and where it was cut."""
+    if len(text) <= MAX_RESULT_CHARS:
+        return text, None
+    note = (
+        f"\n\n[Cut here: {MAX_RESULT_CHARS:,} of {len(text):,} characters are shown. "
+        "Ask for a smaller part.]"
+    )
+    return text[:MAX_RESULT_CHARS] + note, MAX_RESULT_CHARS
