@@ -61,6 +61,8 @@ def _key(source: Source) -> tuple[object, ...]:
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
     run_id: str
+    call_id: str = ""
+    """The tool call that is being served; set by the registry."""
     sink: EventSink
     limits: Limits
     permissions: RunPermissions = RunPermissions()

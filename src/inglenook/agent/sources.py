@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from inglenook.messages import Source
+from inglenook.run_context import Sources
 
 MARKER = re.compile(r"\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 
@@ -22,3 +23,27 @@ def cited_sources(answer: str, shown: Iterable[Source]) -> tuple[Source, ...]:
         for source in unique.values()
     ]
     return tuple(sorted(marked, key=lambda source: (not source.cited, source.n)))
+
+
+def renumbered(
+    answer: str, sources: Iterable[Source], register: Sources
+) -> tuple[str, tuple[Source, ...]]:
+    """A child's answer with its markers turned into the parent's, and the sources they name."""
+    taken = {
+        source.n: register.add(
+            kind=source.kind,
+            title=source.title,
+            url=source.url,
+            file_id=source.file_id,
+            quote=source.quote,
+        )
+        for source in sources
+        if source.cited
+    }
+
+    def replaced(match: re.Match[str]) -> str:
+        numbers = (int(n) for n in match[1].split(","))
+        kept = [str(taken[n].n) for n in numbers if n in taken]
+        return f"[{', '.join(kept)}]" if kept else ""
+
+    return MARKER.sub(replaced, answer), tuple(taken.values())

@@ -44,9 +44,12 @@ class InProcessEngine:
     async def submit(self, run_id: str) -> None:
         if run_id in self._tasks:
             return
-        task = self._group.create_task(self._supervisor.execute(run_id), name=run_id)
+        task = self._group.create_task(self._execute(run_id), name=run_id)
         self._tasks[run_id] = task
         task.add_done_callback(lambda _: self._tasks.pop(run_id, None))
+
+    async def _execute(self, run_id: str) -> None:
+        await self._supervisor.execute(run_id)
 
     async def cancel(self, run_id: str) -> bool:
         task = self._tasks.get(run_id)

@@ -24,7 +24,7 @@ from inglenook.run_context import Limits, RunContext, Sources
 from inglenook.run_request import RequestLimits
 from inglenook.runs.broadcast import Broadcast
 from inglenook.runs.sink import RecordingSink
-from inglenook.store.base import RunLog, RunRow, RuntimeStore
+from inglenook.store.base import RunRow, RuntimeStore
 
 logger = logging.getLogger(__name__)
 
@@ -60,30 +60,49 @@ class RunSupervisor:
         self._default_limits = default_limits
         self._credentials = credentials
         self._cancelled: set[str] = set()
+        self._children: dict[str, set[str]] = {}
 
     def mark_cancelled(self, run_id: str) -> None:
         """The next cancellation of this run's task is the user's wish, not a shutdown."""
-        self._cancelled.add(run_id)
+        self._cancelled |= {run_id, *self._children.get(run_id, ())}
 
-    async def execute(self, run_id: str) -> None:
-        """Work on a run until it ends, waits or is taken over. Raises CancelledError only when
-        this process shuts down: the run then goes on at the next start."""
+    async def execute(self, run_id: str) -> bool:
+        """Work on a run until it ends, waits or is taken over; True if its user stopped it.
+
+        Raises CancelledError only when this process shuts down: the run then goes on at the next
+        start.
+        """
         try:
             taken = await self._take_up(run_id)
-            if taken is not None:
-                await self._work(*taken)
+            return taken is not None and await self._work(*taken)
         except asyncio.CancelledError:
             if run_id not in self._cancelled:
                 raise
             _absorb_cancellation()
             if (row := await self._store.get_run(run_id)) and row.finished_at is None:
                 await self.finish_unheld(row, CANCELLED)
+            return True
         except LeaseLost as error:
             logger.warning("%s", error)
         except StoreError as error:
             logger.error("run %s stands still: %s", run_id, error)
         finally:
             self._cancelled.discard(run_id)
+        return False
+
+    async def execute_child(self, run_id: str, parent: str, credential: str | None) -> None:
+        """`execute` within the parent's task: what cancels the parent cancels the child."""
+        self._children.setdefault(parent, set()).add(run_id)
+        if credential is not None:
+            self._credentials[run_id] = credential
+        try:
+            if await self.execute(run_id):
+                raise asyncio.CancelledError  # it was the parent's too
+        finally:
+            self._credentials.pop(run_id, None)
+            self._children[parent].discard(run_id)
+            if not self._children[parent]:
+                del self._children[parent]
 
     async def finish_unheld(self, row: RunRow, ending: Ending) -> None:
         """End a run that nobody executes (it waits, or its holder is gone).
@@ -91,16 +110,16 @@ class RunSupervisor:
         Raises:
             LeaseLost: Somebody took it up meanwhile.
         """
-        log, state, run = await self._claim(row)
-        await _finish(log, state, run, ending)
+        state, run = await self._claim(row)
+        await _finish(state, run, ending)
 
-    async def _take_up(self, run_id: str) -> tuple[RunLog, RunState, RunContext] | None:
+    async def _take_up(self, run_id: str) -> tuple[RunState, RunContext] | None:
         row = await self._store.get_run(run_id)
         if row is None or row.finished_at is not None:
             return None
         return await self._claim(row)
 
-    async def _claim(self, row: RunRow) -> tuple[RunLog, RunState, RunContext]:
+    async def _claim(self, row: RunRow) -> tuple[RunState, RunContext]:
         log = await self._store.claim(row, self._owner, self._broadcast.committed)
         stored = await self._store.read(row.id)
         state = RunState(decode(event.payload) for event in stored if event.payload is not None)
@@ -118,7 +137,7 @@ class RunSupervisor:
             sources=Sources(state.sources),
             credential=self._credentials.get(row.id),
         )
-        return log, state, run
+        return state, run
 
     def _limits(self, started: RunStarted) -> Limits:
         asked, default = started.request.limits, self._default_limits
@@ -130,7 +149,7 @@ class RunSupervisor:
             max_output_tokens=asked.output_tokens or default.output_tokens,
         )
 
-    async def _work(self, log: RunLog, state: RunState, run: RunContext) -> None:
+    async def _work(self, state: RunState, run: RunContext) -> bool:
         assert state.started is not None
         agent = self._agents[state.started.request.strategy]
         try:
@@ -138,13 +157,14 @@ class RunSupervisor:
         except CredentialNeeded:
             run.sink.emit(RunWaiting(reason="needs_credential"))
             await run.sink.settle()
-            return
+            return False
         except asyncio.CancelledError:
             if run.run_id not in self._cancelled:
                 raise
             _absorb_cancellation()
             ending = CANCELLED
-        await _finish(log, state, run, ending)
+        await _finish(state, run, ending)
+        return ending is CANCELLED
 
     async def _ending_of(self, agent: Agent, state: RunState, run: RunContext) -> Ending:
         limit = asyncio.timeout(run.limits.max_seconds)
@@ -175,7 +195,7 @@ class RunSupervisor:
         return Ending(status="complete", reason=None, explanation=_summary(state))
 
 
-async def _finish(log: RunLog, state: RunState, run: RunContext, ending: Ending) -> None:
+async def _finish(state: RunState, run: RunContext, ending: Ending) -> None:
     answer = state.last_text
     run.sink.emit(
         RunFinished(

@@ -7,6 +7,7 @@ output can reach a handler. What is forbidden gets a clear error and touches not
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ValidationError
@@ -91,7 +92,7 @@ async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
     output, is_error, blocked = ToolOutput(text=""), True, False
     try:
         arguments, coerced = validated(spec, call)
-        output, is_error = await tool.run(arguments, run), False
+        output, is_error = await tool.run(arguments, replace(run, call_id=call.id)), False
     except BlockedCall as error:
         output, blocked = ToolOutput(text=str(error)), True
     except ToolError as error:

@@ -1,0 +1,92 @@
+"""Child runs: started, found again and executed within their parent's task."""
+
+import hashlib
+from datetime import UTC, datetime
+
+from inglenook.agent.delegate import ChildResult, ChildTask
+from inglenook.agent.scheduler import VERSION as SCHEDULER_VERSION
+from inglenook.agent.state import RunState
+from inglenook.agent.strategies import STRATEGIES
+from inglenook.events import RunStarted, Versions, decode
+from inglenook.messages import Message
+from inglenook.run_request import RequestLimits, RunRequest
+from inglenook.runs.supervisor import RunSupervisor
+from inglenook.store.base import RunRow, RuntimeStore
+
+ID_TIME_CHARS = len("run_") + 11
+
+
+class Children:
+    def __init__(
+        self, *, store: RuntimeStore, supervisor: RunSupervisor, context_version: str
+    ) -> None:
+        self._store = store
+        self._supervisor = supervisor
+        self._context_version = context_version
+
+    def child_id(self, parent: str, call_id: str) -> str:
+        """Sorts beside its parent and is the same whenever the same call asks."""
+        digest = hashlib.sha256(f"{parent}\n{call_id}".encode()).hexdigest()
+        return f"{parent[:ID_TIME_CHARS]}{digest[:16]}"
+
+    async def run_child(self, task: ChildTask) -> ChildResult:
+        if await self._store.get_run(task.id) is None:
+            await self._create(task)
+        await self._supervisor.execute_child(task.id, task.parent, task.credential)
+        stored = await self._store.read(task.id)
+        state = RunState(decode(event.payload) for event in stored if event.payload is not None)
+        if state.finished is None:
+            return ChildResult(
+                status="waiting", explanation="It waits for a person.", answer="", sources=()
+            )
+        return ChildResult(
+            status=state.finished.status,
+            explanation=state.finished.explanation,
+            answer=state.finished.answer,
+            sources=state.finished.sources,
+        )
+
+    async def _create(self, task: ChildTask) -> None:
+        parent = await self._store.get_run(task.parent)
+        assert parent is not None, "a child is started by a run"
+        strategy = STRATEGIES[task.agent.strategy]
+        request = RunRequest(
+            model=task.agent.model or parent.model,
+            messages=(Message(role="user", text=task.task),),
+            strategy=strategy.name,
+            knowledge=task.permissions.knowledge,
+            web=task.permissions.web,
+            limits=RequestLimits(steps=task.agent.steps),
+            session=parent.session,
+            user=parent.user,
+        )
+        started = RunStarted(
+            request=request,
+            model=request.model,
+            versions=Versions(
+                strategy=strategy.id,
+                scheduler=SCHEDULER_VERSION,
+                context=self._context_version,
+            ),
+            permissions=task.permissions,
+            parent=task.parent,
+            today=datetime.now().astimezone().date().isoformat(),
+        )
+        row = RunRow(
+            id=task.id,
+            session=parent.session,
+            parent=task.parent,
+            user=parent.user,
+            title=task.task[:80],
+            model=request.model,
+            strategy=strategy.id,
+            status="queued",
+            reason=None,
+            explanation=None,
+            created_at=datetime.now(UTC),
+            finished_at=None,
+            owner=None,
+            epoch=0,
+            lease_until=None,
+        )
+        await self._store.create_run(row, started)
