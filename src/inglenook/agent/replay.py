@@ -31,6 +31,7 @@ from inglenook.events import (
 from inglenook.messages import Message, ToolCall, ToolSchema
 from inglenook.providers.base import ModelAbilities, ModelReply, Part, StreamOptions
 from inglenook.run_context import Limits, RunContext
+from inglenook.tools.registry import plain_name
 
 Key = tuple[str, object]
 NOT_REPLAYED = ("provider_error", "internal_error", "time_limit", "cancelled_by_user")
@@ -180,8 +181,8 @@ class RecordedTools:
         return name in self._volatile
 
     async def dispatch(self, call: ToolCall, run: RunContext) -> None:
-        if started := self._record.by_key.get(("tool_started", call.id)):
-            run.sink.emit(started)
+        if plain_name(call.name) in {schema.name for schema in self.schemas}:
+            run.sink.emit(self._record.get(("tool_started", call.id)))
         run.sink.emit(self._record.get(("tool_finished", call.id)))
 
 

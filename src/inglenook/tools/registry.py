@@ -73,16 +73,20 @@ class ToolRegistry:
         run.sink.emit(await _run(tool, call, run))
 
     def _find(self, name: str) -> Tool | None:
-        plain = name.strip().removeprefix("functions.").lower()
-        return self._tools.get(self._by_lower_name.get(plain, ""))
+        return self._tools.get(self._by_lower_name.get(plain_name(name), ""))
 
     def _refusal(self, name: str) -> str:
         if not name.strip():
             return "The call has no tool name. Name the tool, or answer in text."
-        if reason := self._absent.get(name.strip().removeprefix("functions.").lower()):
+        if reason := self._absent.get(plain_name(name)):
             return f"{name!r} does not exist in this run: {reason} Nothing was sent."
         allowed = ", ".join(self._tools) or "none"
         return f"There is no tool {name!r}. The tools of this run: {allowed}."
+
+
+def plain_name(name: str) -> str:
+    """A tool's name as models write it: in any case, with or without `functions.`."""
+    return name.strip().removeprefix("functions.").lower()
 
 
 async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:

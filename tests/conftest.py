@@ -1,0 +1,49 @@
+"""Guards for every test: no connection leaves loopback, and no test touches the user's own home."""
+
+import ipaddress
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_state = {"armed": False}
+
+
+class LeftTheMachine(BaseException):
+    """Not an Exception, so that no handler in the product can swallow it."""
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if event != "socket.connect" or not _state["armed"]:
+        return
+    address = arguments[1]
+    if isinstance(address, str | bytes):
+        return  # a Unix socket
+    if not _is_loopback(str(address[0])):
+        raise LeftTheMachine(f"a test tried to connect to {address!r}")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host.split("%")[0]).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+sys.addaudithook(_audit)
+
+
+@pytest.fixture(autouse=True)
+def only_loopback(request: pytest.FixtureRequest) -> Iterator[None]:
+    _state["armed"] = request.node.get_closest_marker("live") is None
+    yield
+    _state["armed"] = False
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INGLENOOK_HOME", str(tmp_path / "inglenook-home"))
+    for name in ("OLLAMA_HOST", "OLLAMA_BASE_URL", "OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)

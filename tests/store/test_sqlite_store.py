@@ -1,0 +1,262 @@
+"""The event log's promises: order, durability, one writer, a chain that shows every change."""
+
+import sqlite3
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from inglenook.errors import LeaseLost, StoreError
+from inglenook.events import (
+    ModelReplied,
+    RunEvent,
+    RunFinished,
+    RunStarted,
+    StepStarted,
+    ToolFinished,
+    Versions,
+    decode,
+)
+from inglenook.messages import Message, ToolCall
+from inglenook.run_request import RunPermissions
+from inglenook.store.base import RunRow, StoredEvent
+from inglenook.store.sqlite import SqliteStore
+from tests.support import ask
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncGenerator[SqliteStore, None]:
+    store = SqliteStore(tmp_path)
+    yield store
+    await store.close()
+
+
+def row(id: str = "run_1") -> RunRow:
+    return RunRow(
+        id=id,
+        session=None,
+        parent=None,
+        user=None,
+        title="t",
+        model="m",
+        strategy="assistant@1",
+        status="queued",
+        reason=None,
+        explanation=None,
+        created_at=datetime.now(UTC),
+        finished_at=None,
+        owner=None,
+        epoch=0,
+        lease_until=None,
+    )
+
+
+def started() -> RunStarted:
+    return RunStarted(
+        request=ask(),
+        model="m",
+        versions=Versions(strategy="assistant@1", scheduler="s", context="c"),
+        permissions=RunPermissions(),
+        today="2031-02-03",
+    )
+
+
+def ignore(_: StoredEvent) -> None: ...
+
+
+FINISHED = RunFinished(status="complete", explanation="Done.", answer="yes")
+
+
+async def finished_run(store: SqliteStore, id: str, *events: RunEvent) -> None:
+    log = await store.claim(await store.create_run(row(id), started()), "me", ignore)
+    for event in (*events, FINISHED):
+        log.append(event)
+    await log.settle()
+
+
+def database(tmp_path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(tmp_path / "inglenook.db", isolation_level=None)
+
+
+async def test_events_come_back_numbered_without_gaps_and_equal(store: SqliteStore):
+    seen: list[StoredEvent] = []
+    log = await store.claim(await store.create_run(row(), started()), "me", seen.append)
+    events = [StepStarted(step=n, remaining=9) for n in range(1, 51)]
+    for event in events:
+        log.append(event)
+    await log.settle()
+    stored = await store.read("run_1")
+    assert [event.seq for event in stored] == list(range(51))
+    assert [decode(event.payload or b"") for event in stored[1:]] == events
+    assert [event.seq for event in seen] == list(range(1, 51))
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\ud800 lone", "é漢😀", "\u2028", "x" * 2_000_000])
+async def test_any_text_round_trips(store: SqliteStore, text: str):
+    event = ToolFinished(call=ToolCall(id="1", name="t", arguments={"a": text}), result=text)
+    await finished_run(store, "run_1", event)
+    assert decode((await store.read("run_1"))[1].payload or b"") == event
+
+
+async def test_an_older_lease_can_append_nothing(store: SqliteStore):
+    first = await store.create_run(row(), started())
+    zombie = await store.claim(first, "zombie", ignore)
+    current = await store.get_run("run_1")
+    assert current is not None
+    heir = await store.claim(current, "heir", ignore)
+    heir.append(StepStarted(step=1, remaining=1))
+    await heir.settle()
+    zombie.append(StepStarted(step=99, remaining=1))
+    with pytest.raises(LeaseLost):
+        await zombie.settle()
+    with pytest.raises(LeaseLost):
+        zombie.append(FINISHED)
+    assert len(await store.read("run_1")) == 2
+
+
+async def test_of_two_claims_on_one_epoch_only_one_wins(store: SqliteStore):
+    first = await store.create_run(row(), started())
+    await store.claim(first, "one", ignore)
+    with pytest.raises(LeaseLost):
+        await store.claim(first, "two", ignore)
+
+
+async def test_an_idempotency_key_gives_the_first_run_again(store: SqliteStore):
+    first = await store.create_run(row("run_1"), started(), idempotency_key="k")
+    again = await store.create_run(row("run_2"), started(), idempotency_key="k")
+    assert again.id == first.id
+    assert await store.get_run("run_2") is None
+
+
+async def test_the_row_follows_the_log(store: SqliteStore):
+    await finished_run(store, "run_1")
+    found = await store.get_run("run_1")
+    assert found is not None
+    assert (found.status, found.explanation, found.owner) == ("complete", "Done.", None)
+    assert found.finished_at is not None
+
+
+async def test_pages_of_runs_hold_each_run_once_newest_first(store: SqliteStore):
+    for n in range(7):
+        await store.create_run(row(f"run_{n}"), started())
+    seen: list[str] = []
+    cursor = None
+    while True:
+        rows, cursor = await store.list_runs(limit=3, cursor=cursor)
+        seen += [r.id for r in rows]
+        if cursor is None:
+            break
+    assert seen == [f"run_{n}" for n in reversed(range(7))]
+
+
+async def test_inbox_items_are_taken_once_and_only_by_their_runs_holder(store: SqliteStore):
+    await store.post("run_1", "cancel", {})
+    await store.post("run_2", "cancel", {"why": "x"})
+    assert [item.run_id for item in await store.take(["run_1"])] == ["run_1"]
+    assert await store.take(["run_1"]) == []
+    assert [item.payload for item in await store.take(["run_2"])] == [{"why": "x"}]
+
+
+async def test_an_untouched_log_verifies(store: SqliteStore):
+    for n in range(3):
+        await finished_run(store, f"run_{n}", StepStarted(step=1, remaining=0))
+    report = await store.verify()
+    assert (report.runs, report.events, report.problems) == (3, 9, ())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE events SET payload = replace(payload, 'yes', 'no') WHERE type = 'run_finished'",
+        "UPDATE events SET at = '2000-01-01T00:00:00.000Z' WHERE seq = 1",
+        "UPDATE events SET type = 'step_started' WHERE type = 'run_finished'",
+        "DELETE FROM events WHERE seq = 1",
+        "DELETE FROM events WHERE seq = 2",
+        "DELETE FROM events WHERE seq = 0",
+        "DELETE FROM events; DELETE FROM runs",
+        "DELETE FROM events WHERE seq = 2; UPDATE runs SET status = 'running'",
+        "UPDATE events SET seq = 9 WHERE seq = 2",
+        "UPDATE seals SET seq = 1",
+        "DELETE FROM seals",
+    ],
+)
+async def test_every_change_to_the_log_is_found(tmp_path: Path, store: SqliteStore, change: str):
+    await finished_run(store, "run_1", StepStarted(step=1, remaining=0))
+    database(tmp_path).executescript(change)
+    assert (await store.verify()).problems
+
+
+async def test_erasing_removes_the_text_from_the_disk_and_the_chain_still_holds(
+    tmp_path: Path, store: SqliteStore
+):
+    canary = "CANARY-7f3a"
+    reply = ModelReplied(step=1, ordinal=0, message=Message(role="assistant", text=canary))
+    await finished_run(store, "run_1", reply)
+    assert await store.erase("run_1") == 3
+    report = await store.verify()
+    assert (report.erased, report.problems) == (3, ())
+    for path in tmp_path.rglob("*"):
+        if path.is_file():
+            assert canary.encode() not in path.read_bytes(), path
+    [_, erased, _] = await store.read("run_1")
+    assert erased.payload is None
+    assert b'"erased":true' in erased.json()
+
+
+async def test_a_full_disk_is_named_and_loses_nothing_that_was_stored(
+    tmp_path: Path, store: SqliteStore
+):
+    log = await store.claim(await store.create_run(row(), started()), "me", ignore)
+    log.append(StepStarted(step=1, remaining=1))
+    await log.settle()
+    pages = await store._writer.call(  # pyright: ignore[reportPrivateUsage]
+        lambda db: db.execute(
+            f"PRAGMA max_page_count = {db.execute('PRAGMA page_count').fetchone()[0]}"
+        ).fetchone()
+    )
+    assert pages
+    log.append(ToolFinished(call=ToolCall(id="1", name="t", arguments={}), result="x" * 10**6))
+    with pytest.raises(StoreError, match=r"disk cannot take more .*free some space"):
+        await log.settle()
+    assert [event.type for event in await store.read("run_1")] == ["run_started", "step_started"]
+    assert (await store.verify()).problems == ()
+
+
+async def test_a_database_held_by_another_program_is_named(
+    tmp_path: Path, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+):
+    await store._writer.call(  # pyright: ignore[reportPrivateUsage]
+        lambda db: db.execute("PRAGMA busy_timeout = 50")
+    )
+    other = database(tmp_path)
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(StoreError, match="held by another program"):
+        await store.create_run(row(), started())
+    other.execute("ROLLBACK")
+    await store.create_run(row(), started())
+
+
+async def test_a_newer_database_is_refused(tmp_path: Path):
+    database(tmp_path).execute("PRAGMA user_version = 999")
+    with pytest.raises(StoreError, match="newer version"):
+        SqliteStore(tmp_path)
+
+
+async def test_one_commit_holds_what_many_runs_append_together(store: SqliteStore):
+    logs = [
+        await store.claim(await store.create_run(row(f"run_{n}"), started()), "me", ignore)
+        for n in range(20)
+    ]
+    before = await _commits(store)
+    for log in logs:
+        log.append(StepStarted(step=1, remaining=1))
+    for log in logs:
+        await log.settle()
+    assert await _commits(store) - before <= 3
+
+
+async def _commits(store: SqliteStore) -> int:
+    """Changes of the file as another connection sees them."""
+    found = await store._read("PRAGMA data_version", ())  # pyright: ignore[reportPrivateUsage]
+    return int(found[0][0])
