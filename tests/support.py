@@ -67,6 +67,8 @@ class FunctionProvider:
         self._script = script
         self._delay_s = delay_s
         self.views: list[list[Message]] = []
+        self.closed = 0
+        """Calls that were stopped before their reply."""
         self.tools: list[list[ToolSchema]] = []
 
     async def stream(
@@ -74,7 +76,11 @@ class FunctionProvider:
     ) -> AsyncGenerator[Part, None]:
         self.views.append(list(messages))
         self.tools.append(list(tools))
-        await asyncio.sleep(self._delay_s)
+        try:
+            await asyncio.sleep(self._delay_s)
+        except asyncio.CancelledError:
+            self.closed += 1
+            raise
         message = self._script(messages)
         if message.text:
             yield TextDelta(message.text)

@@ -48,8 +48,9 @@ def repeated_call(call: ToolCall, repeats: Repeats) -> ToolFinished | None:
     Raises:
         RunEnded: `repetition`: the model makes the same call again and again.
     """
-    nth = repeats.count(call) + 1
-    if nth < REPEATS_ANSWERED_FROM_MEMORY:
+    first, times = repeats.of(call) or (None, 0)
+    nth = times + 1
+    if first is None or nth < REPEATS_ANSWERED_FROM_MEMORY:
         return None
     if nth >= REPEATS_THAT_END_THE_RUN:
         raise RunEnded(
@@ -57,10 +58,15 @@ def repeated_call(call: ToolCall, repeats: Repeats) -> ToolFinished | None:
             f"The model called {call.name!r} {nth} times with the same arguments "
             "and got the same result each time.",
         )
+    notice = (
+        f"\n\n[Runtime notice: this is the {_ordinal(nth)} identical call; the result was not "
+        "computed again. Use it, or do something else.]"
+    )
     return ToolFinished(
         call=call,
-        result=f"{repeats.result(call)}\n\n[Runtime notice: this is the {_ordinal(nth)} identical "
-        "call; the result was not computed again. Use it, or do something else.]",
+        result=first.result + notice,
+        is_error=first.is_error,
+        blocked=first.blocked,
         from_memory=True,
     )
 

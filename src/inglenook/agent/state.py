@@ -29,23 +29,21 @@ class Repeats:
     """How often each call was made with the same result and no write between."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, tuple[str, int]] = {}
+        self._seen: dict[str, tuple[ToolFinished, int]] = {}
 
-    def count(self, call: ToolCall) -> int:
-        return self._seen.get(_call_key(call), ("", 0))[1]
-
-    def result(self, call: ToolCall) -> str:
-        return self._seen[_call_key(call)][0]
+    def of(self, call: ToolCall) -> tuple[ToolFinished, int] | None:
+        """The call's first outcome and how often it came; None if it was not made yet."""
+        return self._seen.get(_call_key(call))
 
     def note(self, event: ToolFinished, *, is_write: bool) -> None:
         if is_write and not event.is_error:
             self._seen.clear()
         key = _call_key(event.call)
-        result, count = self._seen.get(key, (event.result, 0))
-        if event.from_memory or result == event.result:
-            self._seen[key] = (result, count + 1)
+        first, count = self._seen.get(key, (event, 0))
+        if event.from_memory or first.result == event.result:
+            self._seen[key] = (first, count + 1)
         else:
-            self._seen[key] = (event.result, 1)
+            self._seen[key] = (event, 1)
 
 
 class RunState:
