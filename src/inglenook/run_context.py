@@ -58,6 +58,17 @@ def _key(source: Source) -> tuple[object, ...]:
     return (source.kind, source.url, source.file_id, source.quote)
 
 
+class EgressNumbers:
+    """Numbers the run's requests to other machines, from 1, over all of its processes."""
+
+    def __init__(self, used: int = 0) -> None:
+        self._last = used
+
+    def next(self) -> int:
+        self._last += 1
+        return self._last
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
     run_id: str
@@ -69,5 +80,6 @@ class RunContext:
     user: str | None = None
     today: str = ""
     sources: Sources = field(default_factory=Sources)
+    egress: EgressNumbers = field(default_factory=EgressNumbers)
     credential: str | None = field(default=None, repr=False)
     """The user's own key for their knowledge service; in memory only."""

@@ -19,8 +19,16 @@ from inglenook.errors import (
     StoreError,
     ToolError,
 )
-from inglenook.events import RunFinished, RunResumed, RunStarted, RunWaiting, Status, decode
-from inglenook.run_context import Limits, RunContext, Sources
+from inglenook.events import (
+    EgressStarted,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    RunWaiting,
+    Status,
+    decode,
+)
+from inglenook.run_context import EgressNumbers, Limits, RunContext, Sources
 from inglenook.run_request import RequestLimits
 from inglenook.runs.broadcast import Broadcast
 from inglenook.runs.sink import RecordingSink
@@ -122,7 +130,8 @@ class RunSupervisor:
     async def _claim(self, row: RunRow) -> tuple[RunState, RunContext]:
         log = await self._store.claim(row, self._owner, self._broadcast.committed)
         stored = await self._store.read(row.id)
-        state = RunState(decode(event.payload) for event in stored if event.payload is not None)
+        events = [decode(event.payload) for event in stored if event.payload is not None]
+        state = RunState(events)
         assert state.started is not None, "run_started is written with the run's row"
         sink = FoldingSink(RecordingSink(row.id, log, self._broadcast), state)
         if len(stored) > 1:
@@ -135,6 +144,7 @@ class RunSupervisor:
             user=row.user,
             today=state.started.today,
             sources=Sources(state.sources),
+            egress=EgressNumbers(sum(isinstance(event, EgressStarted) for event in events)),
             credential=self._credentials.get(row.id),
         )
         return state, run

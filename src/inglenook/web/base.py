@@ -21,15 +21,30 @@ class SearchOutcome:
     results: tuple[SearchResult, ...] = ()
     detail: str = ""
     """One sentence for the model: what happened and what to do."""
-    host: str = ""
-    bytes_out: int = 0
-    bytes_in: int = 0
+
+
+class Egress(Protocol):
+    """Told of every request that leaves this machine, before it does."""
+
+    async def started(self, *, method: str, host: str, path: str, bytes_out: int) -> int:
+        """Return, once the record is durable, the number to end it with; `bytes_out` is the body's.
+
+        Raises:
+            LeaseLost, StoreError: The request must not be made.
+        """
+        ...
+
+    def finished(self, n: int, *, status: int | None, bytes_in: int) -> None:
+        """`status` is None where no response came."""
+        ...
 
 
 class SearchEngine(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def search(self, query: str, *, recency: Recency | None, limit: int) -> SearchOutcome:
+    async def search(
+        self, query: str, *, recency: Recency | None, limit: int, egress: Egress
+    ) -> SearchOutcome:
         """At most `limit` organic results; what the service does wrong is an `outcome`."""
         ...

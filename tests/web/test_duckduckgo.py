@@ -1,0 +1,161 @@
+"""DuckDuckGo's page is read row by row, and each way to fail has its own outcome."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from inglenook.web import duckduckgo
+from inglenook.web.base import Recency, SearchOutcome
+from inglenook.web.duckduckgo import DuckDuckGo
+from tests.fake_duckduckgo import BOT_CHECK, NO_RESULTS, FakeDuckDuckGo, ad, organic, page
+
+
+@dataclass
+class Ledger:
+    """An `Egress` that only remembers."""
+
+    entries: list[Any] = field(default_factory=list[Any])
+
+    async def started(self, *, method: str, host: str, path: str, bytes_out: int) -> int:
+        self.entries.append((method, host, path, bytes_out))
+        return len(self.entries)
+
+    def finished(self, n: int, *, status: int | None, bytes_in: int) -> None:
+        self.entries.append((n, status, bytes_in))
+
+
+async def search(
+    server: FakeDuckDuckGo, query: str = "otters", *, recency: Recency | None = None, limit: int = 8
+) -> SearchOutcome:
+    engine = DuckDuckGo(server.url)
+    return await engine.search(query, recency=recency, limit=limit, egress=Ledger())
+
+
+async def test_query_is_sent_as_the_pages_own_form() -> None:
+    async with FakeDuckDuckGo(page(organic(url="https://a.test/", title="A"))) as server:
+        await search(server, "sea otters & más")
+        await search(server, recency="month")
+    assert server.queries[0] == {"q": "sea otters & más", "b": "", "l": "", "s": "0", "df": ""}
+    assert server.queries[1]["df"] == "m"
+    assert server.seen_headers[0]["user-agent"].startswith("Inglenook/")
+    assert "cookie" not in server.seen_headers[1]
+
+
+@pytest.mark.parametrize(
+    ("recency", "df"), [("day", "d"), ("week", "w"), ("month", "m"), ("year", "y")]
+)
+async def test_recency_becomes_the_date_filter(recency: Recency, df: str) -> None:
+    async with FakeDuckDuckGo() as server:
+        await search(server, recency=recency)
+        assert server.queries[0]["df"] == df
+
+
+async def test_title_keeps_its_own_rows_snippet() -> None:
+    rows = (
+        organic(url="https://a.test/", title="A"),
+        organic(url="https://b.test/", title="B", snippet="about B"),
+    )
+    rows = (rows[0].replace('class="result__snippet"', 'class="other"'), rows[1])
+    async with FakeDuckDuckGo(page(*rows)) as server:
+        found = await search(server)
+    assert [(each.title, each.snippet) for each in found.results] == [("A", ""), ("B", "about B")]
+
+
+async def test_target_is_decoded_exactly_once() -> None:
+    url = "https://a.test/p%20q?x=1%2B1&y=%2525&z=a+b"
+    async with FakeDuckDuckGo(page(organic(url=url, title="A"))) as server:
+        found = await search(server)
+    assert found.results[0].url == url
+
+
+async def test_only_the_services_own_links_are_unwrapped() -> None:
+    url = "https://a.test/l/?uddg=https%3A%2F%2Fb.test%2F"
+    async with FakeDuckDuckGo(page(organic(url=url, title="A", wrapped=False))) as server:
+        found = await search(server)
+    assert found.results[0].url == url
+
+
+async def test_links_that_are_no_web_addresses_are_left_out() -> None:
+    rows = (
+        organic(url="javascript:alert(1)", title="bad"),
+        organic(url="https://a.test/", title="  "),
+        organic(url="http://[", title="broken"),
+        organic(url="http://[", title="broken", wrapped=False),
+        organic(url="https://b.test/", title="good", wrapped=False),
+    )
+    async with FakeDuckDuckGo(page(*rows)) as server:
+        found = await search(server)
+    assert [each.url for each in found.results] == ["https://b.test/"]
+
+
+async def test_no_results_is_said_only_where_the_page_says_it() -> None:
+    async with FakeDuckDuckGo(NO_RESULTS) as server:
+        assert (await search(server)).outcome == "no_results"
+        server.body = page(ad(1), ad(2))
+        assert (await search(server)).outcome == "no_results"
+        server.body = page()
+        assert (await search(server)).outcome == "markup_changed"
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "outcome"),
+    [
+        (202, "", "blocked"),
+        (200, BOT_CHECK, "blocked"),
+        (403, "", "blocked"),
+        (429, "", "blocked"),
+        (500, "", "unreachable"),
+        (200, "<html><body><article>redesigned</article></body></html>", "markup_changed"),
+        (200, "", "markup_changed"),
+        (200, page("x" * (2 << 20)), "markup_changed"),
+    ],
+)
+async def test_failures_are_told_apart(status: int, body: str, outcome: str) -> None:
+    async with FakeDuckDuckGo(body, status=status) as server:
+        found = await search(server)
+    assert (found.outcome, found.results) == (outcome, ())
+    assert found.detail.startswith("DuckDuckGo ")
+
+
+async def test_page_about_the_bot_check_is_no_bot_check() -> None:
+    row = organic(url="https://a.test/", title="What is anomaly.js?", snippet="anomaly-modal__mask")
+    async with FakeDuckDuckGo(page(row)) as server:
+        assert (await search(server)).outcome == "ok"
+
+
+async def test_redirects_are_not_followed() -> None:
+    async with FakeDuckDuckGo(page(organic(url="https://a.test/", title="A"))) as other:
+        moved = {"Location": f"{other.url}/html/"}
+        async with FakeDuckDuckGo("", status=307, headers=moved) as server:
+            found = await search(server)
+        assert other.queries == []
+    assert found.outcome == "unreachable"
+    assert "307" in found.detail
+
+
+async def test_slow_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duckduckgo, "TIMEOUT_S", 0.05)
+    async with FakeDuckDuckGo(delay_s=5) as server:
+        found = await search(server)
+    assert found.outcome == "unreachable"
+
+
+async def test_nobody_there_is_unreachable_and_on_the_ledger() -> None:
+    async with FakeDuckDuckGo() as server:
+        url = server.url
+    ledger = Ledger()
+    found = await DuckDuckGo(url).search("x", recency=None, limit=8, egress=ledger)
+    assert found.outcome == "unreachable"
+    assert ledger.entries == [
+        ("POST", "127.0.0.1", "/html/", len("q=x&b=&l=&s=0&df=")),
+        (1, None, 0),
+    ]
+
+
+async def test_ledger_counts_the_bytes_of_both_bodies() -> None:
+    ledger = Ledger()
+    async with FakeDuckDuckGo(NO_RESULTS) as server:
+        await DuckDuckGo(server.url).search("é", recency=None, limit=8, egress=ledger)
+        assert ledger.entries[0][3] == server.body_bytes[0]
+    assert ledger.entries[1] == (1, 200, len(NO_RESULTS.encode()))
