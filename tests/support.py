@@ -16,7 +16,7 @@ from inglenook.agent.replay import replay
 from inglenook.context.cleanup import KeepAll
 from inglenook.errors import NotFound
 from inglenook.events import Effect, RunEvent
-from inglenook.knowledge.base import Document, KnowledgeBase, Passage, Retriever
+from inglenook.knowledge.base import Document, Knowledge, KnowledgeBase, Passage, Retriever
 from inglenook.messages import Message, ToolCall, ToolOutput, ToolSchema, Usage
 from inglenook.providers.base import (
     ModelAbilities,
@@ -189,6 +189,8 @@ class Bench:
     supervisor: RunSupervisor
     owners: Owners
     toolbox: FixedToolbox
+    models: ModelCatalogue
+    knowledge: Knowledge
 
     async def run(self, request: RunRequest | None = None, **fields: Any) -> dict[str, Any]:
         """One whole run, as the API shows it."""
@@ -225,6 +227,7 @@ async def bench(
     documents: Sequence[Tool] = (),
     agents: dict[str, ChildAgent] | None = None,
     limits: RequestLimits | None = None,
+    knowledge: Knowledge | None = None,
 ) -> AsyncGenerator[Bench, None]:
     store = SqliteStore(home)
     owners = Owners(home)
@@ -236,7 +239,7 @@ async def bench(
         discoveries=[],
         make_provider=lambda spec: provider,
     )
-    knowledge = NoKnowledge()
+    knowledge = knowledge or NoKnowledge()
     context = KeepAll()
     supervisor = RunSupervisor(
         store=store,
@@ -274,6 +277,8 @@ async def bench(
                 supervisor=supervisor,
                 owners=owners,
                 toolbox=toolbox,
+                models=models,
+                knowledge=knowledge,
             )
     finally:
         await store.close()

@@ -41,6 +41,8 @@ class RunRequest(BaseModel):
     session: str | None = Field(default=None, max_length=200)
     user: str | None = None
     metadata: dict[str, Any] = {}
+    tools: tuple[str, ...] | None = None
+    """Names of the tools that may exist in the run; None: all that its permissions allow."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +58,8 @@ class RunPermissions:
     delegate: bool = True
     writes: bool = True
     """Tools with effect `write` may exist in this run."""
+    tools: tuple[str, ...] | None = None
+    """The only tools that may exist in this run; None: no such bound."""
 
     def __post_init__(self) -> None:
         for name in ("web", "workspace", "delegate", "writes"):
@@ -76,4 +80,9 @@ class RunPermissions:
 
 
 def permissions_of(request: RunRequest) -> RunPermissions:
-    return RunPermissions(knowledge=request.knowledge, web=request.web, workspace=request.workspace)
+    return RunPermissions(
+        knowledge=request.knowledge,
+        web=request.web,
+        workspace=request.workspace,
+        tools=request.tools,
+    )

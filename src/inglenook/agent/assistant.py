@@ -121,6 +121,8 @@ def may_hold(tool: Tool, permissions: RunPermissions) -> bool:
     """The last word on a tool, whoever built it."""
     if tool.spec.open_world and not permissions.web:
         return False
+    if permissions.tools is not None and tool.spec.name not in permissions.tools:
+        return False
     return tool.spec.effect == "read" or permissions.writes
 
 
