@@ -1,0 +1,168 @@
+"""What a parsed value must look like to be a call of one of the run's tools.
+
+Pure. `call_text.py` finds the values in a model's text, this says which of them are calls.
+"""
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from inglenook.messages import ToolSchema
+from inglenook.providers.calls import arguments_of
+from inglenook.providers.wire_json import decode, dict_in
+
+NAME_KEYS = ("name", "tool", "tool_name", "function", "function_name", "action", "recipient_name")
+ARGUMENT_KEYS = (
+    "arguments",
+    "parameters",
+    "args",
+    "input",
+    "params",
+    "action_input",
+    "tool_input",
+    "tool_args",
+    "kwargs",
+)
+LIST_KEYS = ("tool_calls", "tool_uses", "function_calls", "calls")
+FIRST_KEYS = frozenset((*NAME_KEYS, *ARGUMENT_KEYS, *LIST_KEYS, "id", "type", "index", "thought"))
+"""An object that begins with another key is no call, so that its text need not be held back."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundCall:
+    name: str
+    arguments: Mapping[str, Any]
+
+
+class ToolNames:
+    """The tools that a call may name, found as the registry finds them."""
+
+    def __init__(self, tools: Sequence[ToolSchema]) -> None:
+        self._by_lower = {tool.name.lower(): tool for tool in tools}
+
+    @property
+    def lower(self) -> Iterable[str]:
+        return self._by_lower.keys()
+
+    def find(self, name: str) -> ToolSchema | None:
+        return self._by_lower.get(name.strip().removeprefix("functions.").lower())
+
+    def calls_in(self, value: object) -> list[FoundCall] | None:
+        """The calls that `value` consists of; None if it is anything else.
+
+        Shapes: {"name": str, "arguments": {…} | JSON text}; the same under other keys, inside
+        {"function": {…}} or {"tool_calls": […]}; {"<tool>": {…}}; lists of all these.
+        """
+        if isinstance(value, list):
+            found: list[FoundCall] = []
+            for entry in cast("list[object]", value):
+                inner = self.calls_in(entry)
+                if inner is None:
+                    return None
+                found += inner
+            return found or None
+        if not isinstance(value, dict):
+            return None
+        return self._calls_in_object(cast("dict[str, Any]", value))
+
+    def _calls_in_object(self, value: dict[str, Any]) -> list[FoundCall] | None:
+        for key in LIST_KEYS:
+            if isinstance(value.get(key), list):
+                return self.calls_in(value[key])
+        if isinstance(value.get("function"), dict):
+            return self.calls_in(value["function"])
+        if "description" in value:
+            return None  # a tool's own description, as when the user asked what there is
+        for key in NAME_KEYS:
+            if isinstance(name := value.get(key), str) and (tool := self.find(name)):
+                return self._named(tool, value)
+        if len(value) == 1:
+            ((name, arguments),) = value.items()
+            if tool := self.find(name):
+                return self._with_arguments(tool, arguments)
+            if name == "answer" and (tool := self.find("final_answer")):
+                return self._with_arguments(tool, value)
+        return None
+
+    def _named(self, tool: ToolSchema, value: dict[str, Any]) -> list[FoundCall] | None:
+        for key in ARGUMENT_KEYS:
+            if key in value:
+                return self._with_arguments(tool, value[key])
+        return None if required(tool) else [FoundCall(name=tool.name, arguments={})]
+
+    def _with_arguments(self, tool: ToolSchema, value: object) -> list[FoundCall] | None:
+        arguments = arguments_of(value)
+        if arguments is None or (_is_schema(arguments) and "type" not in properties(tool)):
+            return None
+        return [FoundCall(name=tool.name, arguments=arguments)]
+
+    def python_calls(self, source: str) -> list[FoundCall] | None:
+        """The calls in `f(x=1)` or `[f(x=1), g(y="a")]`, literals only; None if it is other code.
+
+        A lone positional argument is taken where it can mean one thing only.
+        """
+        try:
+            node = ast.parse(source.strip(), mode="eval").body
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            return None
+        nodes = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]
+        found = [self._python_call(each) for each in nodes]
+        return [call for call in found if call] if found and all(found) else None
+
+    def _python_call(self, node: ast.expr) -> FoundCall | None:
+        if not isinstance(node, ast.Call):
+            return None
+        tool = self.find(_called_name(node.func))
+        if tool is None:
+            return None
+        try:
+            arguments = {k.arg: ast.literal_eval(k.value) for k in node.keywords if k.arg}
+            positional = [ast.literal_eval(each) for each in node.args]
+        except (ValueError, MemoryError, RecursionError):
+            return None
+        if positional:
+            name = only_parameter(tool)
+            if len(positional) != 1 or name is None or name in arguments:
+                return None
+            arguments[name] = positional[0]
+        if len(arguments) < len(node.keywords):
+            return None  # `**something`
+        return FoundCall(name=tool.name, arguments=arguments)
+
+
+def properties(tool: ToolSchema) -> dict[str, Any]:
+    return dict_in(tool.parameters, "properties")
+
+
+def required(tool: ToolSchema) -> list[str]:
+    names: object = tool.parameters.get("required")
+    return cast("list[str]", names) if isinstance(names, list) else []
+
+
+def only_parameter(tool: ToolSchema) -> str | None:
+    """The parameter that a lone value must be meant for."""
+    names = required(tool) or list(properties(tool))
+    return names[0] if len(names) == 1 else None
+
+
+def from_text(tool: ToolSchema, name: str, text: str) -> object:
+    """A value written as XML text: text where the tool wants text, else what its JSON says."""
+    text = text.removeprefix("\n").removesuffix("\n")
+    if dict_in(properties(tool), name).get("type") == "string":
+        return text
+    try:
+        return decode(text.encode("utf-8", "surrogatepass"))
+    except ValueError:
+        return text
+
+
+def _called_name(function: ast.expr) -> str:
+    """The name in `f(…)` and `functions.f(…)`."""
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        return f"{function.value.id}.{function.attr}"
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _is_schema(arguments: Mapping[str, Any]) -> bool:
+    return arguments.get("type") == "object" and "properties" in arguments

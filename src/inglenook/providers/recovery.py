@@ -1,0 +1,116 @@
+"""RecoveringProvider: what a model meant, where its server passed on what it wrote.
+
+Calls printed as text or left in the thinking become calls, thinking in tags becomes reasoning,
+control tokens go. What counts as a call is `call_text.py`'s; the raw text is kept in `repairs`.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+
+from inglenook.errors import ProviderError
+from inglenook.events import TextDelta
+from inglenook.messages import Message, Reasoning, ToolSchema
+from inglenook.providers.base import (
+    ModelAbilities,
+    ModelProvider,
+    ModelReply,
+    Part,
+    StreamOptions,
+)
+from inglenook.providers.call_shapes import FoundCall
+from inglenook.providers.call_text import CallText
+from inglenook.providers.calls import RawCall, finished_calls
+from inglenook.providers.live_text import LiveText
+from inglenook.providers.think_tags import split_thinking, without_tokens
+
+MAX_REPEATED_PIECES = 4096
+"""Equal pieces in a row. A table's rule or a blank page has hundreds; a model that is stuck goes
+on until its window is full, which on a CPU is an hour."""
+
+
+class RecoveringProvider:
+    """Wraps the innermost provider or the retrying one; its replies hold calls, text and thinking
+    each in their place."""
+
+    def __init__(self, inner: ModelProvider) -> None:
+        self._inner = inner
+        self._opening_is_missing = False
+        """Seen once: from then on this model's text counts as thinking up to the closing tag."""
+
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
+    ) -> AsyncGenerator[Part, None]:
+        calls = CallText(tools) if tools else None
+        live = LiveText(calls, assume_thinking=self._opening_is_missing)
+        last, repeats = "", 0
+        async with aclosing(self._inner.stream(messages, tools, options)) as parts:
+            async for part in parts:
+                if isinstance(part, ModelReply):
+                    reply = self._mended(part, messages, calls)
+                    shown = None if reply.recovered_from == "content" else reply.message.text
+                    for delta in live.end(shown):
+                        yield delta
+                    yield reply
+                    continue
+                repeats = repeats + 1 if part.text == last else 0
+                last = part.text
+                if repeats >= MAX_REPEATED_PIECES:
+                    raise ProviderError(
+                        f"The model repeated {last[:40]!r} {repeats} times in a row and was "
+                        "stopped. Ask again, or choose another model."
+                    )
+                if type(part) is not TextDelta:
+                    yield part
+                    continue
+                for delta in live.feed(part):
+                    yield delta
+
+    async def abilities(self) -> ModelAbilities:
+        return await self._inner.abilities()
+
+    def _mended(
+        self, reply: ModelReply, messages: Sequence[Message], calls: CallText | None
+    ) -> ModelReply:
+        message = reply.message
+        split = split_thinking(message.text)
+        self._opening_is_missing = self._opening_is_missing or split.opening_is_missing
+        if split.thinking:
+            message = replace(message, reasoning=_joined(message.reasoning, split.thinking))
+        if calls is not None and not message.tool_calls:
+            if found := calls.in_answer(split.answer):
+                message = replace(message, text=split.answer)
+                return _with_calls(reply, message, found, messages, "content")
+            thinking = message.reasoning.text if message.reasoning else ""
+            if thinking and not split.answer.strip() and (found := calls.in_thinking(thinking)):
+                message = replace(message, text="")
+                return _with_calls(reply, message, found, messages, "thinking")
+        answer = without_tokens(split.answer)
+        if answer != message.text:
+            message = replace(message, text=answer)
+        return reply if message is reply.message else replace(reply, message=message)
+
+
+def _joined(native: Reasoning | None, thinking: str) -> Reasoning:
+    """Thinking out of tags has no field of its own, so that it does not go back to the server."""
+    if native is None:
+        return Reasoning(text=thinking)
+    return replace(native, text=f"{native.text}\n\n{thinking}" if native.text else thinking)
+
+
+def _with_calls(
+    reply: ModelReply,
+    message: Message,
+    found: Sequence[FoundCall],
+    messages: Sequence[Message],
+    source: str,
+) -> ModelReply:
+    raw = [RawCall(None, call.name, call.arguments) for call in found]
+    calls, _ = finished_calls(raw, messages)
+    kept = (f"the model wrote its call as text: {message.text}",) if message.text else ()
+    return replace(
+        reply,
+        message=replace(message, text="", tool_calls=calls),
+        recovered_from=source,
+        repairs=(*reply.repairs, *kept),
+    )
