@@ -38,7 +38,6 @@ from inglenook.runs.supervisor import RunSupervisor
 from inglenook.store.locks import Owners
 from inglenook.store.sqlite import SqliteStore
 from inglenook.tools.base import Tool, ToolSpec
-from inglenook.tools.registry import schema_of
 
 Script = Callable[[Sequence[Message]], Message]
 
@@ -199,18 +198,11 @@ class Bench:
         return await self.service.get(row.id)
 
     async def replay(self, run_id: str) -> str:
-        return await replay_events(await self.service.events(run_id), self.toolbox)
+        return await replay_events(await self.service.events(run_id))
 
 
-async def replay_events(events: Sequence[RunEvent], toolbox: FixedToolbox) -> str:
-    tools = [*toolbox.local, *toolbox.web, *toolbox.documents, *toolbox.delegates]
-    return await replay(
-        events,
-        schemas={tool.spec.name: schema_of(tool.spec) for tool in tools},
-        volatile=frozenset(tool.spec.name for tool in tools if tool.spec.volatile),
-        context=KeepAll(),
-        guardrails=[EmptyReplyGuardrail()],
-    )
+async def replay_events(events: Sequence[RunEvent]) -> str:
+    return await replay(events, context=KeepAll(), guardrails=[EmptyReplyGuardrail()])
 
 
 def ask(text: str = "hello", **fields: Any) -> RunRequest:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from inglenook.errors import Reason
-from inglenook.messages import Message, Reasoning, Source, ToolCall, Usage
+from inglenook.messages import Message, Reasoning, Source, ToolCall, ToolSchema, Usage
 from inglenook.run_request import RunPermissions, RunRequest
 
 Status = Literal["queued", "running", "waiting", "complete", "incomplete", "cancelled", "failed"]
@@ -53,6 +53,10 @@ class PromptBuilt(Event):
     examples: tuple[Message, ...] = ()
     tools: tuple[str, ...]
     """Names of the tools that exist in this run."""
+    schemas: tuple[ToolSchema, ...] = ()
+    """The tools as the model sees them: a replay needs no other version's tools."""
+    volatile: tuple[str, ...] = ()
+    """Tools that may be called again and again with the same arguments."""
     max_steps: int
 
 

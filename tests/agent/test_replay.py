@@ -14,7 +14,6 @@ from inglenook.run_request import RequestLimits
 from inglenook.store.chain import GENESIS, link, payload_digest, seal
 from tests.support import (
     EchoTool,
-    FixedToolbox,
     FunctionProvider,
     bench,
     call,
@@ -23,7 +22,7 @@ from tests.support import (
     say,
 )
 
-TOOLS = FixedToolbox(local=[EchoTool(), EchoTool("write", effect="write")])
+TOOLS = [EchoTool(), EchoTool("write", effect="write")]
 
 
 def script() -> FunctionProvider:
@@ -38,18 +37,18 @@ def script() -> FunctionProvider:
 
 
 async def recorded(tmp_path: Path, **fields: Any) -> list[RunEvent]:
-    async with bench(tmp_path, script(), tools=list(TOOLS.local)) as b:
+    async with bench(tmp_path, script(), tools=TOOLS) as b:
         run = await b.run(**fields)
         return await b.service.events(run["id"])
 
 
 async def test_a_finished_run_replays_to_the_same_answer(tmp_path: Path):
-    assert await replay_events(await recorded(tmp_path), TOOLS) == "ok"
+    assert await replay_events(await recorded(tmp_path)) == "ok"
 
 
 async def test_a_run_that_ended_at_its_limit_replays(tmp_path: Path):
     events = await recorded(tmp_path, limits=RequestLimits(steps=2))
-    assert await replay_events(events, TOOLS) == ""
+    assert await replay_events(events) == ""
 
 
 def changed(events: Sequence[RunEvent], kind: type[RunEvent], **update: object) -> list[RunEvent]:
@@ -62,13 +61,13 @@ def changed(events: Sequence[RunEvent], kind: type[RunEvent], **update: object) 
 async def test_a_changed_result_fails_at_the_next_view_digest(tmp_path: Path):
     events = changed(await recorded(tmp_path), ToolFinished, result="forged")
     with pytest.raises(ReplayMismatch, match=r"model_requested 1: view_digest"):
-        await replay_events(events, TOOLS)
+        await replay_events(events)
 
 
 async def test_a_changed_reply_fails(tmp_path: Path):
     events = changed(await recorded(tmp_path), ModelReplied, message=say("other words"))
     with pytest.raises(ReplayMismatch):
-        await replay_events(events, TOOLS)
+        await replay_events(events)
 
 
 async def test_every_missing_event_fails_loudly(tmp_path: Path):
@@ -76,13 +75,13 @@ async def test_every_missing_event_fails_loudly(tmp_path: Path):
     for n, event in enumerate(events):
         rest = events[:n] + events[n + 1 :]
         with pytest.raises((ReplayMismatch, InvalidRequest)):
-            await replay_events(rest, TOOLS)
+            await replay_events(rest)
         assert event in events
 
 
 async def test_a_result_forged_with_recomputed_hashes_passes_verify_but_not_replay(tmp_path: Path):
     """Whoever holds the home's key can rebuild the chain; the views still tell."""
-    async with bench(tmp_path, script(), tools=list(TOOLS.local)) as b:
+    async with bench(tmp_path, script(), tools=TOOLS) as b:
         run = await b.run()
         key = (tmp_path / "key").read_bytes()
         db = sqlite3.connect(tmp_path / "inglenook.db", isolation_level=None)

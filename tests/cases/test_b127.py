@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from tests.support import EchoTool, FixedToolbox, bench, call, replay_events, replies, say
+from tests.support import EchoTool, bench, call, replay_events, replies, say
 
 
 async def test_replay_opens_no_socket_and_calls_no_tool(tmp_path: Path):
@@ -21,7 +21,7 @@ async def test_replay_opens_no_socket_and_calls_no_tool(tmp_path: Path):
             sockets.append(event)
 
     sys.addaudithook(watch)
-    assert await replay_events(events, FixedToolbox(local=[tool])) == "It is x."
+    assert await replay_events(events) == "It is x."
     armed[0] = False
     assert sockets == []
     assert (len(tool.calls), len(provider.views)) == (calls, views)

@@ -72,6 +72,12 @@ class Assistant:
                     ),
                     examples=usable_examples(offered.spec.examples, registry),
                     tools=tuple(schema.name for schema in registry.schemas),
+                    schemas=registry.schemas,
+                    volatile=tuple(
+                        schema.name
+                        for schema in registry.schemas
+                        if registry.is_volatile(schema.name)
+                    ),
                     max_steps=run.limits.max_steps,
                 )
             )

@@ -4,7 +4,7 @@ Nothing here can reach a network, a model or a tool: the provider and the dispat
 log. Dates, ids and durations come from the events; parallel calls are compared each by itself.
 """
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,16 +41,10 @@ NOT_REPLAYED = ("provider_error", "internal_error", "time_limit", "cancelled_by_
 async def replay(
     events: Sequence[RunEvent],
     *,
-    schemas: Mapping[str, ToolSchema],
-    volatile: frozenset[str],
     context: ContextPolicy,
     guardrails: Sequence[OutputGuardrail],
 ) -> str:
     """Run the recorded run again and return its answer.
-
-    Args:
-        schemas: Every tool of this version by name.
-        volatile: Names of tools that the repetition guard exempts.
 
     Raises:
         ReplayMismatch: The first event that is missing or differs, and how.
@@ -67,13 +61,10 @@ async def replay(
         permissions=record.started.permissions,
         today=record.started.today,
     )
-    missing = [name for name in prompt.tools if name not in schemas]
-    if missing:
-        raise ReplayMismatch(f"this version has no tool {missing[0]!r}, which the run could use")
     loop = AgentLoop(
         provider=RecordedProvider(record),
         context=context,
-        tools=RecordedTools(record, [schemas[name] for name in prompt.tools], volatile),
+        tools=RecordedTools(record),
         guardrails=guardrails,
         window=record.window,
     )
@@ -164,12 +155,9 @@ class RecordedProvider:
 class RecordedTools:
     """A Dispatcher that answers every call from the log."""
 
-    def __init__(
-        self, record: Record, schemas: Sequence[ToolSchema], volatile: frozenset[str]
-    ) -> None:
+    def __init__(self, record: Record) -> None:
         self._record = record
-        self._volatile = volatile
-        self.schemas = schemas
+        self.schemas = record.prompt.schemas
 
     def effect_of(self, name: str) -> Effect:
         for event in self._record.by_key.values():
@@ -178,7 +166,7 @@ class RecordedTools:
         return "write"
 
     def is_volatile(self, name: str) -> bool:
-        return name in self._volatile
+        return plain_name(name) in self._record.prompt.volatile
 
     async def dispatch(self, call: ToolCall, run: RunContext) -> None:
         if plain_name(call.name) in {schema.name for schema in self.schemas}:

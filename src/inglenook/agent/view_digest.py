@@ -5,7 +5,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from pydantic import TypeAdapter
+from pydantic_core import PydanticSerializationError
+
 from inglenook.messages import Message, ToolSchema
+
+_message = TypeAdapter(Message)
 
 
 class ViewDigest:
@@ -31,8 +36,14 @@ class ViewDigest:
 
 
 def canonical(message: Message) -> bytes:
-    """The message's one encoding for digests: JSON, keys sorted, nothing left out."""
-    return json.dumps(asdict(message), sort_keys=True).encode("ascii") + b"\n"
+    """The message's one encoding for digests: its JSON, nothing left out; made once."""
+    if (known := message.wire.get("digest")) is None:
+        try:
+            known = _message.dump_json(message) + b"\n"
+        except PydanticSerializationError:  # a lone surrogate, which UTF-8 cannot hold
+            known = json.dumps(asdict(message)).encode("ascii") + b"\n"
+        message.wire["digest"] = known
+    return known
 
 
 def tools_digest(schemas: Sequence[ToolSchema]) -> str:

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import deque
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TypeAlias
 
 from inglenook.events import TextDelta
@@ -38,6 +39,14 @@ class Subscription:
         return self._frames.popleft()
 
 
+class EndSubscription(Subscription):
+    """A reader who wants to know only that the run ended or waits."""
+
+    def put(self, frame: Frame) -> None:
+        if isinstance(frame, StoredEvent) and frame.type in ("run_finished", "run_waiting"):
+            super().put(frame)
+
+
 class Broadcast:
     def __init__(self) -> None:
         self._readers: dict[str, set[Subscription]] = {}
@@ -50,17 +59,14 @@ class Broadcast:
         """The store's callback: an event is seen only once it is durable."""
         self.publish(event.run_id, event)
 
-    def subscribe(self, run_id: str) -> AbstractContextManager[Subscription]:
-        return _subscribed(self._readers, run_id)
-
-
-@contextmanager
-def _subscribed(readers: dict[str, set[Subscription]], run_id: str):
-    reader = Subscription()
-    readers.setdefault(run_id, set()).add(reader)
-    try:
-        yield reader
-    finally:
-        readers[run_id].discard(reader)
-        if not readers[run_id]:
-            del readers[run_id]
+    @contextmanager
+    def subscribed(self, run_id: str, reader: Subscription) -> Generator[None]:
+        """Within the block, `reader` gets the run's frames."""
+        readers = self._readers.setdefault(run_id, set())
+        readers.add(reader)
+        try:
+            yield
+        finally:
+            readers.discard(reader)
+            if not readers and self._readers.get(run_id) is readers:
+                del self._readers[run_id]

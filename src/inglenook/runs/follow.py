@@ -3,8 +3,8 @@
 from collections.abc import AsyncGenerator
 
 from inglenook.events import ENDED, TextDelta
-from inglenook.runs.broadcast import Broadcast, Frame
-from inglenook.store.base import RuntimeStore, StoredEvent
+from inglenook.runs.broadcast import Broadcast, EndSubscription, Frame, Subscription
+from inglenook.store.base import RunRow, RuntimeStore, StoredEvent
 
 POLL_S = 1.0
 """How often the store is asked, for a run that another process executes."""
@@ -18,7 +18,8 @@ async def follow(
     None says that nothing happened for `POLL_S`. Readers may be in another process than the run.
     """
     last = after
-    with broadcast.subscribe(run_id) as live:
+    live = Subscription()
+    with broadcast.subscribed(run_id, live):
         frame: Frame | None = None
         while True:
             if isinstance(frame, TextDelta):
@@ -35,6 +36,18 @@ async def follow(
                         return  # the reader had the end already
                     yield None
             frame = await live.get(POLL_S)
+
+
+async def ended_or_waiting(store: RuntimeStore, broadcast: Broadcast, run_id: str) -> RunRow:
+    """The run's row once it has ended or waits for a person, whoever executes it."""
+    live = EndSubscription()
+    with broadcast.subscribed(run_id, live):
+        while True:
+            row = await store.get_run(run_id)
+            assert row is not None, "runs are never deleted while somebody waits"
+            if row.status in ENDED or row.status == "waiting":
+                return row
+            await live.get(POLL_S)
 
 
 async def _news(

@@ -16,7 +16,7 @@ from inglenook.providers.catalogue import ModelCatalogue
 from inglenook.run_request import RunRequest, permissions_of
 from inglenook.runs.broadcast import Broadcast, Frame
 from inglenook.runs.engine import Engine
-from inglenook.runs.follow import follow
+from inglenook.runs.follow import ended_or_waiting, follow
 from inglenook.runs.supervisor import CANCELLED, RunSupervisor
 from inglenook.runs.views import egress_ledger, run_item, run_view
 from inglenook.store.base import ChainReport, RunRow, RuntimeStore, StoredEvent
@@ -137,10 +137,8 @@ class RunService:
 
     async def wait(self, run_id: str) -> RunRow:
         """The run's row once it has ended or waits for a person."""
-        async for frame in self.follow(run_id):
-            if isinstance(frame, StoredEvent) and frame.type == "run_waiting":
-                break
-        return await self.row(run_id)
+        await self.row(run_id)
+        return await ended_or_waiting(self._store, self._broadcast, run_id)
 
     async def cancel(self, run_id: str) -> RunRow:
         """Stop a run, whoever executes it; one that has ended stays as it is."""

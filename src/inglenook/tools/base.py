@@ -31,7 +31,7 @@ class Tool(Protocol):
     async def run(self, arguments: Any, run: RunContext) -> ToolOutput:
         """Do the work; `arguments` is an instance of `spec.arguments`.
 
-        Cancellation stops the work. Blocking work runs in the pool of `tools/blocking.py`.
+        Cancellation stops the work. Blocking work runs in threads, see `tools/function.py`.
 
         Raises:
             ToolError: The model should read why it failed.

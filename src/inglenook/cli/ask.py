@@ -1,0 +1,108 @@
+"""`inglenook ask`: one run, its steps on stderr as they happen, its answer on stdout."""
+
+import asyncio
+import json
+import signal
+import sys
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from inglenook.cli.client import RunClient, connect
+from inglenook.cli.download import DownloadLine
+from inglenook.cli.library import adhoc_base, resolve_bases
+from inglenook.cli.render import EXIT_CODES, Progress, plain
+from inglenook.cli.sample import ensure_sample
+from inglenook.messages import Message
+from inglenook.run_request import RequestLimits, RunRequest
+from inglenook.settings import Loaded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    text: str
+    model: str | None
+    bases: Sequence[str]
+    files: Sequence[Path]
+    web: bool
+    workspace: bool
+    strategy: str
+    steps: int | None
+    session: str | None
+    sample: bool
+    """Load the sample knowledge base if it is not there, and ask it."""
+
+
+async def ask(loaded: Loaded, question: Question, *, as_json: bool) -> int:
+    """Ask and print; the exit code (API section 2)."""
+    progress = Progress()
+    knowledge = [*await resolve_bases(loaded, question.bases)]
+    if question.files:
+        knowledge.append(await adhoc_base(loaded, question.files, progress))
+    if question.sample:
+        knowledge += await ensure_sample(loaded, progress)
+    async with connect(loaded, report=DownloadLine(progress)) as client:
+        request = RunRequest(
+            model=question.model or await client.default_model(),
+            messages=(*await client.history(question.session), _asked(question.text)),
+            strategy=question.strategy,
+            knowledge=tuple(dict.fromkeys(knowledge)),
+            web=question.web,
+            workspace=question.workspace,
+            limits=RequestLimits(steps=question.steps),
+            session=question.session,
+        )
+        run_id = await client.start(request)
+        await follow(client, run_id, progress)
+        run = await client.get(run_id)
+    if as_json:
+        sys.stdout.write(json.dumps(run, indent=2) + "\n")
+    else:
+        if run["answer"]:
+            sys.stdout.write(plain(run["answer"]) + "\n")
+            sys.stdout.flush()
+        progress.ending(run)
+    return EXIT_CODES[run["status"]]
+
+
+async def follow(client: RunClient, run_id: str, progress: Progress) -> None:
+    """Show a run's events until it ends; Ctrl-C stops the run, and the second one the program."""
+    async with asyncio.TaskGroup() as group:
+        interrupted = asyncio.Event()
+        stopper = group.create_task(_cancel_when(interrupted, client, run_id, progress))
+        with _on_interrupt(interrupted):
+            async for event in client.follow(run_id):
+                progress.event(event)
+        stopper.cancel()
+
+
+async def _cancel_when(
+    interrupted: asyncio.Event, client: RunClient, run_id: str, progress: Progress
+) -> None:
+    await interrupted.wait()
+    progress.line("  … stopping (Ctrl-C again to leave at once)", "amber")
+    await client.cancel(run_id)
+
+
+@contextmanager
+def _on_interrupt(event: asyncio.Event) -> Generator[None]:
+    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+
+    def interrupt() -> None:
+        loop.remove_signal_handler(signal.SIGINT)  # the next one ends the program
+        event.set()
+
+    loop.add_signal_handler(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+
+
+def _asked(text: str) -> Message:
+    return Message(role="user", text=text)

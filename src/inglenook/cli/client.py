@@ -1,0 +1,205 @@
+"""How a command reaches runs: through the running server's API, or on the home itself."""
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import aiohttp
+
+from inglenook.bootstrap import Runtime, open_runtime
+from inglenook.errors import InvalidRequest, RuntimeFault, StoreError
+from inglenook.events import TextDelta
+from inglenook.messages import Message
+from inglenook.providers.demo_weights import Report
+from inglenook.run_request import RunRequest
+from inglenook.settings import Loaded
+from inglenook.store.base import StoredEvent
+from inglenook.store.locks import FileLock
+
+SERVER_FILE = "server.json"
+"""In the home, readable by its owner alone: where the running server answers, and its token."""
+LOCK_FILE = "lock"
+
+
+class RunClient(Protocol):
+    async def start(self, request: RunRequest) -> str:
+        """Start a run; its id.
+
+        Raises:
+            InvalidRequest: What is wrong, and what to do.
+        """
+        ...
+
+    def follow(self, run_id: str, *, after: int = -1) -> AsyncGenerator[dict[str, Any], None]:
+        """Its events as the API shows them, live deltas among them, until it ends or waits."""
+        ...
+
+    async def get(self, run_id: str) -> dict[str, Any]: ...
+
+    async def cancel(self, run_id: str) -> None: ...
+
+    async def default_model(self) -> str: ...
+
+    async def history(self, session: str | None) -> list[Message]:
+        """What was said in a session so far; empty for a new one or none."""
+        ...
+
+
+class LocalClient:
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    async def start(self, request: RunRequest) -> str:
+        return (await self._runtime.runs.start(request)).id
+
+    async def follow(self, run_id: str, *, after: int = -1) -> AsyncGenerator[dict[str, Any], None]:
+        async for frame in self._runtime.runs.follow(run_id, after=after):
+            if isinstance(frame, StoredEvent):
+                yield json.loads(frame.json())
+                if frame.type == "run_waiting":
+                    return
+            elif isinstance(frame, TextDelta):
+                yield {"type": frame.kind, "text": frame.text}
+
+    async def get(self, run_id: str) -> dict[str, Any]:
+        return await self._runtime.runs.get(run_id)
+
+    async def cancel(self, run_id: str) -> None:
+        await self._runtime.runs.cancel(run_id)
+
+    async def default_model(self) -> str:
+        return await self._runtime.models.default_id()
+
+    async def history(self, session: str | None) -> list[Message]:
+        if session is None:
+            return []
+        latest = await self._runtime.runs.list_runs(session=session, limit=1)
+        return [
+            message
+            for item in latest["items"]
+            for message in said_in(await self._runtime.runs.export(item["id"]))
+        ]
+
+
+class RemoteClient:
+    def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
+        self._session = session
+        self._url = url
+
+    async def start(self, request: RunRequest) -> str:
+        return (await self._json("POST", "/api/runs", json=body_of(request)))["id"]
+
+    async def follow(self, run_id: str, *, after: int = -1) -> AsyncGenerator[dict[str, Any], None]:
+        headers = {"Accept": "text/event-stream"} | (
+            {"Last-Event-ID": str(after)} if after >= 0 else {}
+        )
+        url = f"{self._url}/api/runs/{run_id}/events"
+        async with self._session.get(url, headers=headers) as reply:
+            await _check(reply)
+            type = ""
+            async for raw in reply.content:
+                name, _, value = raw.decode().rstrip("\n").partition(": ")
+                if name == "event":
+                    type = value
+                elif name == "data" and type != "heartbeat":
+                    yield {"type": type} | json.loads(value)
+                    if type == "run_waiting":
+                        return
+
+    async def get(self, run_id: str) -> dict[str, Any]:
+        return await self._json("GET", f"/api/runs/{run_id}")
+
+    async def cancel(self, run_id: str) -> None:
+        await self._json("POST", f"/api/runs/{run_id}/cancel")
+
+    async def default_model(self) -> str:
+        default = (await self._json("GET", "/api/models"))["default"]
+        if default is None:
+            raise InvalidRequest("the running server has no model; see `inglenook doctor`")
+        return default
+
+    async def history(self, session: str | None) -> list[Message]:
+        if session is None:
+            return []
+        query = {"session": session, "limit": "1"}
+        latest = await self._json("GET", "/api/runs", params=query)
+        messages: list[Message] = []
+        for item in latest["items"]:
+            url = f"{self._url}/api/runs/{item['id']}/export"
+            async with self._session.get(url) as reply:
+                await _check(reply)
+                messages += said_in(await reply.read())
+        return messages
+
+    async def _json(self, method: str, path: str, **arguments: Any) -> Any:
+        async with self._session.request(method, self._url + path, **arguments) as reply:
+            await _check(reply)
+            return await reply.json()
+
+
+def said_in(export: bytes) -> list[Message]:
+    """The conversation of an exported run: what was asked, and the answer where there is one."""
+    events = [json.loads(line) for line in export.splitlines()]
+    asked = events[0].get("request", {}).get("messages", [])
+    messages = [Message(role=each["role"], text=each["text"]) for each in asked]
+    if events[-1]["type"] == "run_finished" and events[-1].get("answer"):
+        messages.append(Message(role="assistant", text=events[-1]["answer"]))
+    return messages
+
+
+def body_of(request: RunRequest) -> dict[str, Any]:
+    """The body of `POST /api/runs` (API section 4) that asks for this run."""
+    body = request.model_dump(mode="json", exclude={"messages", "user"}, exclude_defaults=True)
+    body["messages"] = [
+        {"role": message.role, "content": message.text} for message in request.messages
+    ]
+    return body
+
+
+async def _check(reply: aiohttp.ClientResponse) -> None:
+    if reply.status < 400:
+        return
+    try:
+        error = (await reply.json())["error"]
+    except (ValueError, KeyError, aiohttp.ContentTypeError):
+        raise RuntimeFault(f"the running server answered {reply.status}") from None
+    raise InvalidRequest(
+        error["message"], field=error.get("field"), hint=error.get("hint"), status=reply.status
+    )
+
+
+def running_server(home: Path) -> dict[str, str] | None:
+    """Where the server of this home answers; None if none runs.
+
+    Raises:
+        StoreError: One runs, but does not say where.
+    """
+    if not (home / LOCK_FILE).exists():
+        return None
+    lock = FileLock(home / LOCK_FILE)
+    if lock.acquire():
+        lock.release()
+        return None
+    try:
+        return json.loads((home / SERVER_FILE).read_text())
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"a server holds the home {str(home)!r} but {SERVER_FILE} cannot be read ({error}); "
+            "is it just starting? Try again in a moment"
+        ) from error
+
+
+@asynccontextmanager
+async def connect(loaded: Loaded, report: Report | None = None) -> AsyncGenerator[RunClient, None]:
+    """The server's API where one runs for this home, else a runtime of this process."""
+    server = running_server(loaded.home)
+    if server is None:
+        async with open_runtime(loaded, report=report) as runtime:
+            yield LocalClient(runtime)
+        return
+    headers = {"Authorization": f"Bearer {server['token']}"} if server["token"] else {}
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=5)
+    async with aiohttp.ClientSession(headers=headers, timeout=timeout) as session:
+        yield RemoteClient(session, server["url"])

@@ -1,0 +1,94 @@
+"""What the commands share around local knowledge bases: names to ids, files to a base, progress."""
+
+import hashlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from inglenook.bootstrap import Runtime, open_runtime
+from inglenook.cli.render import Progress, plain
+from inglenook.errors import InvalidRequest
+from inglenook.knowledge.base import KnowledgeBase
+from inglenook.knowledge.ingest import FileOutcome
+from inglenook.knowledge.local import LocalKnowledge
+from inglenook.settings import Loaded
+
+GLYPHS = {"added": "+", "updated": "~", "unchanged": "=", "removed": "-", "failed": "✕"}
+
+
+def library_of(runtime: Runtime) -> LocalKnowledge:
+    """
+    Raises:
+        InvalidRequest: Knowledge lives in Open WebUI, which keeps it itself.
+    """
+    if runtime.library is None:
+        raise InvalidRequest(
+            "knowledge bases are kept in Open WebUI here",
+            hint='Add documents there, or set [knowledge] provider = "local".',
+        )
+    return runtime.library
+
+
+async def resolve_bases(loaded: Loaded, names: Sequence[str]) -> list[str]:
+    """Ids of the knowledge bases that a user named by id or name.
+
+    Raises:
+        NotFound: One of them is unknown; lists those that there are.
+    """
+    if not names or loaded.settings.knowledge.provider != "local":
+        return list(names)
+    async with open_runtime(loaded, use_demo=False) as runtime:
+        library = library_of(runtime)
+        return [(await library.resolve(name)).id for name in names]
+
+
+async def take_in(
+    library: LocalKnowledge, base: KnowledgeBase, paths: Sequence[Path], progress: Progress
+) -> list[FileOutcome]:
+    """Ingest with a line for each file that changed or failed, then embed with progress."""
+    outcomes: list[FileOutcome] = []
+
+    def report(outcome: FileOutcome, done: int, total: int) -> None:
+        outcomes.append(outcome)
+        if outcome.status == "unchanged":
+            return
+        text = f"{done}/{total} {GLYPHS[outcome.status]} {plain(outcome.name)}"
+        if outcome.reason:
+            text += f": {plain(outcome.reason)}"
+        progress.line(text, "red" if outcome.status == "failed" else "dim")
+
+    await library.add_paths(base.id, paths, report)
+    return outcomes
+
+
+async def embed(library: LocalKnowledge, progress: Progress) -> None:
+    """Fill in the missing vectors in the foreground; text search works all the while."""
+    shown = ""
+
+    def report(base: KnowledgeBase) -> None:
+        nonlocal shown
+        line = f"vectors: {base.embedded} of {base.chunks} chunks"
+        if sys.stderr.isatty() and shown:
+            sys.stderr.write("\x1b[1A\x1b[2K")
+        if sys.stderr.isatty() or base.embedded == base.chunks:
+            progress.line(line, "dim")
+        shown = line
+
+    await library.embed_pending(report=report)
+
+
+async def adhoc_base(loaded: Loaded, files: Sequence[Path], progress: Progress) -> str:
+    """A knowledge base of just these files, made once for the same paths; its id."""
+    paths = sorted(str(path.resolve()) for path in files)
+    name = "files-" + hashlib.sha256("\n".join(paths).encode()).hexdigest()[:8]
+    async with open_runtime(loaded, use_demo=False) as runtime:
+        library = library_of(runtime)
+        known = {base.name: base for base in await library.list()}
+        base = known.get(name) or await library.create(name)
+        outcomes = await take_in(library, base, files, progress)
+        if name not in known:
+            progress.line(f"kept as knowledge base {name} (`inglenook kb remove {name}`)", "dim")
+        if all(outcome.status == "failed" for outcome in outcomes):
+            raise InvalidRequest("none of the files could be read", field="file")
+        await embed(library, progress)
+        return base.id

@@ -1,0 +1,66 @@
+"""`inglenook models …`: what is on offer, and the demo model's download."""
+
+import json
+import sys
+from typing import Any
+
+from inglenook.bootstrap import open_runtime
+from inglenook.cli.download import DownloadLine
+from inglenook.cli.render import Progress, plain
+from inglenook.errors import InvalidRequest
+from inglenook.providers.catalogue import THREE_WAYS, ModelReport
+from inglenook.settings import Loaded
+
+
+def model_view(report: ModelReport) -> dict[str, Any]:
+    """Shape: one item of `GET /api/models`."""
+    return {
+        "id": report.spec.id,
+        "provider": report.spec.provider,
+        "model": report.spec.model,
+        "abilities": {
+            "tools": report.abilities.tools,
+            "thinking": report.abilities.thinking,
+            "context_tokens": report.abilities.context_tokens,
+        },
+        "note": report.spec.note or None,
+        "error": report.error,
+    }
+
+
+async def list_models(loaded: Loaded, *, as_json: bool) -> int:
+    async with open_runtime(loaded, use_demo=False) as runtime:
+        reports = await runtime.models.reports()
+    if as_json:
+        sys.stdout.write(json.dumps([model_view(report) for report in reports], indent=2) + "\n")
+        return 0
+    for report in reports:
+        able = [
+            word
+            for word, has in (
+                ("tools", report.abilities.tools),
+                ("thinking", report.abilities.thinking),
+            )
+            if has
+        ]
+        if report.abilities.context_tokens:
+            able.append(f"window {report.abilities.context_tokens:,}")
+        sys.stdout.write(
+            f"{plain(report.spec.id)}  {', '.join(able) or '-'}  {report.error or ''}\n"
+        )
+    if not reports:
+        Progress().line(f"No model server answers and none is configured. {THREE_WAYS}", "amber")
+    return 0
+
+
+async def pull(loaded: Loaded, *, name: str) -> int:
+    if name != "demo":
+        raise InvalidRequest(
+            f"Inglenook fetches only the demo model, not {name!r}.",
+            hint=f"For Ollama's models use `ollama pull {name}`.",
+        )
+    progress = Progress()
+    async with open_runtime(loaded) as runtime:
+        path = await runtime.demo.pull(DownloadLine(progress))
+    progress.line(f"the demo model is in {path}")
+    return 0

@@ -1,0 +1,89 @@
+"""What the command line prints: progress to stderr, answers to stdout, no control characters."""
+
+import sys
+import unicodedata
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+PREVIEW_CHARS = 100
+
+
+def plain(text: str) -> str:
+    """Untrusted text for a terminal: escapes and other control characters become visible.
+
+    Newlines and tabs stay; so do letters of every script.
+    """
+    return "".join(
+        char
+        if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co")
+        else f"\\x{ord(char):02x}"
+        if ord(char) < 256
+        else f"\\u{ord(char):04x}"
+        for char in text
+    )
+
+
+def one_line(text: str, limit: int = PREVIEW_CHARS) -> str:
+    line = plain(" ".join(text.split()))
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+class Progress:
+    """Lines about a run as it happens. Colour only on a terminal that wants it."""
+
+    def __init__(self, stream: TextIO | None = None, *, colour: bool | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._colour = self._stream.isatty() if colour is None else colour
+
+    def line(self, text: str, style: str = "") -> None:
+        code = {"dim": "2", "amber": "33", "red": "31", "bold": "1"}.get(style)
+        if self._colour and code:
+            text = f"\x1b[{code}m{text}\x1b[0m"
+        self._stream.write(text + "\n")
+        self._stream.flush()
+
+    def event(self, event: Mapping[str, Any]) -> None:
+        """One stored event (API section 4), if it says something to a person."""
+        match event["type"]:
+            case "tool_finished":
+                self._tool(event)
+            case "guardrail_objected":
+                self.line(f"  ! {one_line(event['text'])}", "dim")
+            case "run_waiting":
+                self.line(f"  … waiting: {event['reason']}", "amber")
+            case "run_resumed":
+                self.line("  … resumed", "dim")
+            case _:
+                pass
+
+    def _tool(self, event: Mapping[str, Any]) -> None:
+        call = event["call"]
+        arguments = ", ".join(f"{k}={one_line(str(v), 60)!r}" for k, v in call["arguments"].items())
+        head = f"  ▸ {plain(call['name']).strip() or '(no name)'}({arguments})"
+        if event["blocked"]:
+            self.line(f"{head}  ✕ blocked, nothing was sent", "red")
+        elif event["network"]:
+            self.line(f"{head}  ▲ leaves this machine · {event['duration_ms']} ms", "amber")
+        else:
+            self.line(f"{head}  local · {event['duration_ms']} ms", "dim")
+        self.line(f"      {one_line(event['result'])}", "red" if event["is_error"] else "dim")
+
+    def ending(self, run: Mapping[str, Any]) -> None:
+        """The sources of the answer and the one line that sums the run up."""
+        for source in run["sources"]:
+            if source["cited"]:
+                place = source.get("url") or source["title"]
+                self.line(f"  [{source['n']}] {one_line(place)}", "dim")
+        usage, egress = run["usage"], run["egress"]
+        left = f"{egress['bytes_out']} B left" if egress["requests"] else "nothing left"
+        reason = f" ({run['reason']})" if run["reason"] else ""
+        self.line(
+            f"  {run['status']}{reason} · {usage['steps']} steps · {usage['tool_calls']} tool "
+            f"calls · {left} this machine · {run['id']}",
+            "dim",
+        )
+        if run["status"] != "complete":
+            self.line(f"  {plain(run['explanation'] or '')}", "red")
+
+
+EXIT_CODES = {"complete": 0, "failed": 1, "incomplete": 3, "waiting": 3, "cancelled": 4}

@@ -1,0 +1,127 @@
+"""Checks of an installation: one line each, with the state, why it matters and the exact fix."""
+
+import shutil
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from inglenook.errors import RuntimeFault
+from inglenook.providers.catalogue import THREE_WAYS, ModelCatalogue, ModelReport
+from inglenook.store.base import RuntimeStore
+
+State = Literal["ok", "warn", "fail"]
+MIN_FREE_BYTES = 1_000_000_000
+"""Below this an ingest or a download is likely to end in the middle."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    name: str
+    state: State
+    why: str
+    fix: str = ""
+
+
+async def check_models(models: ModelCatalogue) -> list[Check]:
+    """One line for each model: does it answer, can it call tools, how large is its window?"""
+    try:
+        reports = await models.reports()
+    except RuntimeFault as error:
+        return [Check(name="models", state="fail", why=str(error), fix=THREE_WAYS)]
+    if not reports:
+        return [
+            Check(
+                name="models",
+                state="fail",
+                why="No model server answers and none is configured.",
+                fix=THREE_WAYS,
+            )
+        ]
+    return [_check_model(report) for report in reports]
+
+
+def _check_model(report: ModelReport) -> Check:
+    name = f"model {report.spec.id}"
+    if report.error is not None:
+        return Check(
+            name=name,
+            state="fail",
+            why=report.error,
+            fix="Start its server, or take it out of the configuration.",
+        )
+    abilities = report.abilities
+    said = {True: "yes", False: "no", None: "not said"}
+    why = (
+        f"answers; tools: {said[abilities.tools]}, thinking: {said[abilities.thinking]}, "
+        f"window: {abilities.context_tokens or 'not said'}"
+        + (f", asked for: {report.spec.context_tokens}" if report.spec.context_tokens else "")
+        + (f". {report.spec.note}" if report.spec.note else "")
+    )
+    if abilities.tools is False:
+        return Check(
+            name=name,
+            state="warn",
+            why=why + ". Its template takes no tools, so it cannot search your documents.",
+            fix="Choose a tool-capable model, for example `ollama pull qwen3`.",
+        )
+    return Check(name=name, state="ok", why=why)
+
+
+async def check_store(store: RuntimeStore) -> Check:
+    report = await store.verify()
+    if report.problems:
+        return Check(
+            name="store",
+            state="fail",
+            why=f"{len(report.problems)} problems in the event log; first: {report.problems[0]}",
+            fix="See `inglenook runs verify`; restore the home from a backup you trust.",
+        )
+    return Check(
+        name="store",
+        state="ok",
+        why=f"{report.runs} runs, {report.events} events, the hash chain is whole",
+    )
+
+
+async def check_home(home: Path) -> Check:
+    free = shutil.disk_usage(home).free
+    why = f"{home}, {free / 1e9:.1f} GB free"
+    if free < MIN_FREE_BYTES:
+        return Check(
+            name="home",
+            state="warn",
+            why=why + f" (less than {MIN_FREE_BYTES / 1e9:.0f} GB)",
+            fix="Free some space, or set INGLENOOK_HOME to a folder on another disk.",
+        )
+    return Check(name="home", state="ok", why=why)
+
+
+async def check_page(folder: Path) -> Check:
+    if (folder / "index.html").is_file():
+        return Check(name="page", state="ok", why="built")
+    return Check(
+        name="page",
+        state="warn",
+        why="The web page is not built; everything else works.",
+        fix="Install npm (`apt-get install npm`) and run `make page`.",
+    )
+
+
+async def check_python() -> Check:
+    return Check(name="python", state="ok", why=sys.version.split()[0])
+
+
+async def run_checks(
+    checks: Sequence[Callable[[], Awaitable[Check | list[Check]]]],
+) -> list[Check]:
+    """All of them, one after the other; a check that fails in itself is a failed check."""
+    results: list[Check] = []
+    for check in checks:
+        try:
+            found = await check()
+        except (RuntimeFault, OSError) as error:
+            found = Check(name="check", state="fail", why=str(error))
+        results += found if isinstance(found, list) else [found]
+    return results
