@@ -1,0 +1,28 @@
+import type { ReactNode } from "react";
+import { t } from "../strings/index.ts";
+
+interface Properties {
+  tone?: "plain" | "amber" | "red" | "accent";
+  glyph?: string;
+  title?: string;
+  children: ReactNode;
+}
+
+/** Colour is never alone: the glyph and the word say the same. */
+export function Badge({ tone = "plain", glyph, title, children }: Properties) {
+  return (
+    <span className={`badge badge-${tone}`} title={title}>
+      {glyph && <span aria-hidden="true">{glyph} </span>}
+      {children}
+    </span>
+  );
+}
+
+/** The one use of amber. */
+export function LeavesBadge() {
+  return (
+    <Badge tone="amber" glyph="▲">
+      {t("badge.leaves")}
+    </Badge>
+  );
+}

@@ -1,0 +1,223 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { LoggedEvent } from "../api/types.ts";
+import { dropLive, fold, foldLive } from "./fold.ts";
+import { emptyRun, hasEnded, questionOf } from "./view.ts";
+
+const at = (second: number) => new Date(Date.UTC(2026, 10, 30, 12, 0, second)).toISOString();
+let seq = 0;
+
+function log(...events: (Record<string, unknown> & { type: string })[]): LoggedEvent[] {
+  seq = 0;
+  return events.map((event) => ({ seq: seq++, run_id: "r", at: at(seq), ...event }));
+}
+
+const call = (id: string, name = "calculate") => ({ id, name, arguments: { expression: "1+1" } });
+const started = {
+  type: "run_started",
+  model: "qwen3",
+  parent: null,
+  today: "2026-11-30",
+  request: {
+    messages: [
+      { role: "user", text: "before" },
+      { role: "assistant", text: "answered" },
+      { role: "user", text: "now" },
+    ],
+    knowledge: ["kb"],
+    web: true,
+    session: "s",
+  },
+};
+const step = (n: number) => ({ type: "step_started", step: n, remaining: 9 });
+const requested = { type: "model_requested", step: 1, purpose: "loop", ordinal: 0, window: null };
+const replied = (calls: object[], text = "", more: object = {}) => ({
+  type: "model_replied",
+  step: 1,
+  purpose: "loop",
+  ordinal: 0,
+  message: { role: "assistant", text, tool_calls: calls },
+  reasoning: null,
+  usage: { input_tokens: 10, output_tokens: 5 },
+  finish_reason: "stop",
+  recovered_from: null,
+  tool_mode: "native",
+  repairs: [],
+  ...more,
+});
+const begins = (made: object, network = false) => ({
+  type: "tool_started",
+  call: made,
+  effect: "read",
+  network,
+});
+const ends = (made: object, more: object = {}) => ({
+  type: "tool_finished",
+  call: made,
+  result: "2",
+  is_error: false,
+  blocked: false,
+  network: false,
+  duration_ms: 3,
+  truncated_to: null,
+  coerced: [],
+  sources: [],
+  ...more,
+});
+const finished = (more: object = {}) => ({
+  type: "run_finished",
+  status: "complete",
+  reason: null,
+  explanation: "Done.",
+  answer: "two [1]",
+  sources: [],
+  unsupported: [],
+  ...more,
+});
+
+test("a run's request, steps, calls, tokens and end are read from its events", () => {
+  const run = fold(
+    emptyRun("r"),
+    log(started, step(1), requested, replied([call("a")]), begins(call("a")), ends(call("a")), finished()),
+  );
+  assert.equal(questionOf(run), "now");
+  assert.deepEqual([run.model, run.session, run.web], ["qwen3", "s", true]);
+  assert.equal(run.steps.length, 1);
+  assert.equal(run.steps[0]?.calls[0]?.finished?.result, "2");
+  assert.deepEqual([run.inputTokens, run.outputTokens], [10, 5]);
+  assert.deepEqual([run.status, run.answer, hasEnded(run.status)], ["complete", "two [1]", true]);
+});
+
+test("any split into batches gives the same view, and folding leaves the old view as it was", () => {
+  const events = log(
+    started,
+    step(1),
+    requested,
+    replied([call("a"), call("b")]),
+    begins(call("a")),
+    begins(call("b")),
+    ends(call("b")),
+    ends(call("a"), { sources: [{ n: 1, kind: "document", title: "t" }] }),
+    step(2),
+    requested,
+    replied([], "two"),
+    finished(),
+  );
+  const whole = fold(emptyRun("r"), events);
+  for (let cut = 0; cut <= events.length; cut++) {
+    const half = fold(emptyRun("r"), events.slice(0, cut));
+    const before = JSON.stringify(half);
+    assert.deepEqual(fold(half, events.slice(cut)), whole);
+    assert.equal(JSON.stringify(half), before);
+  }
+});
+
+test("events that were seen already change nothing", () => {
+  const events = log(started, step(1), requested, replied([]));
+  const run = fold(emptyRun("r"), events);
+  assert.equal(fold(run, events), run);
+});
+
+test("calls that overlap share a group, calls one after another do not", () => {
+  const run = fold(
+    emptyRun("r"),
+    log(
+      started,
+      step(1),
+      begins(call("a")),
+      begins(call("b")),
+      ends(call("a")),
+      ends(call("b")),
+      begins(call("c")),
+      ends(call("c")),
+    ),
+  );
+  assert.deepEqual(run.steps[0]?.calls.map((row) => row.group), [0, 0, 1]);
+});
+
+test("a blocked call has a row although it never started, and does not leave the machine", () => {
+  const made = call("x", "web_search");
+  const blocked = ends(made, { is_error: true, blocked: true, result: "not in this run" });
+  const [row] = fold(emptyRun("r"), log(started, step(1), blocked)).steps[0]?.calls ?? [];
+  assert.equal(row?.finished?.blocked, true);
+  assert.equal(row?.network, false);
+});
+
+test("what left is counted for the one open network call, and for none where it is not clear", () => {
+  const egress = { type: "egress_started", n: 1, method: "GET", host: "h", path: "/", bytes_out: 64, why: "", permission: "web" };
+  const one = fold(emptyRun("r"), log(started, step(1), begins(call("a"), true), egress));
+  assert.equal(one.steps[0]?.calls[0]?.bytesOut, 64);
+  const two = fold(
+    emptyRun("r"),
+    log(started, step(1), begins(call("a"), true), begins(call("b"), true), egress),
+  );
+  assert.deepEqual(two.steps[0]?.calls.map((row) => row.bytesOut), [0, 0]);
+  assert.equal(two.egress[0]?.finished, null);
+});
+
+test("the run's own list at the end says what was cited; the rest stays as seen", () => {
+  const seen = { n: 1, kind: "document", title: "t", quote: "q" };
+  const run = fold(
+    emptyRun("r"),
+    log(started, step(1), ends(call("a"), { sources: [seen, { ...seen, n: 2 }] }), finished({ sources: [{ ...seen, cited: true, supported: true }] })),
+  );
+  assert.deepEqual(run.sources.map((source) => [source.n, source.cited]), [[1, true], [2, undefined]]);
+});
+
+test("a step taken up again after a crash stays one step", () => {
+  const run = fold(
+    emptyRun("r"),
+    log(started, step(1), begins(call("a")), { type: "run_resumed", by: "x", epoch: 2 }, step(1), begins(call("a")), ends(call("a"))),
+  );
+  assert.equal(run.steps.length, 1);
+  assert.equal(run.steps[0]?.calls.length, 1);
+});
+
+test("a model call for another purpose counts its tokens and is no row", () => {
+  const run = fold(emptyRun("r"), log(started, step(1), replied([], "a plan", { purpose: "plan" })));
+  assert.equal(run.steps[0]?.reply, null);
+  assert.equal(run.outputTokens, 5);
+});
+
+test("unknown and erased events keep their place in the log and change nothing else", () => {
+  const run = fold(
+    emptyRun("r"),
+    log(started, { type: "from_the_future", more: 1 }, { type: "tool_finished", erased: true }, finished()),
+  );
+  assert.equal(run.events.length, 4);
+  assert.equal(run.status, "complete");
+});
+
+test("live pieces show thinking as a state, then the text, and go when the reply is there", () => {
+  const open = fold(emptyRun("r"), log(started, step(1), requested));
+  assert.notEqual(open.live.modelSince, null);
+  const thinking = foldLive(open, { type: "reasoning_delta" });
+  assert.deepEqual([thinking.live.thinking, thinking.live.reasoning], [true, ""]);
+  const writing = foldLive(foldLive(thinking, { type: "text_delta", text: "tw" }), { type: "text_delta", text: "o" });
+  assert.deepEqual([writing.live.thinking, writing.live.text], [false, "two"]);
+  assert.equal(foldLive(writing, { type: "heartbeat" }), writing);
+  const lost = dropLive(writing);
+  assert.deepEqual([lost.live.text, lost.live.modelSince], ["", open.live.modelSince]);
+  const [, , , reply] = log(started, step(1), requested, replied([], "two"));
+  assert.equal(fold(writing, reply ? [reply] : []).live.text, "");
+});
+
+test("thinking is shown where the server sends its text, and nowhere else", () => {
+  const hidden = fold(emptyRun("r"), log(started, step(1), replied([], "x", { reasoning: { hidden: true } })));
+  assert.equal(hidden.steps[0]?.reply?.reasoning, null);
+  const open = fold(emptyRun("r"), log(started, step(1), replied([], "x", { reasoning: { text: "hm" } })));
+  assert.equal(open.steps[0]?.reply?.reasoning, "hm");
+});
+
+test("50,000 events fold in well under a second", () => {
+  const events: LoggedEvent[] = log(started);
+  for (let n = 1; n <= 10_000; n++) {
+    const made = call(`c${n}`);
+    for (const fields of [step(n), requested, replied([made]), begins(made), ends(made)]) {
+      events.push({ ...fields, seq: events.length, run_id: "r", at: at(1) });
+    }
+  }
+  const before = performance.now();
+  assert.equal(fold(emptyRun("r"), events).steps.length, 10_000);
+  assert.ok(performance.now() - before < 1_000, `${performance.now() - before} ms`);
+});

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Takes the screenshots in docs/images/ from the built page over scripted runs.
+
+Run it from the checkout's root after scripts/build_page.py: `python scripts/page_screenshots.py`.
+"""
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "src")]
+
+from inglenook.api.page import PAGE_FOLDER  # noqa: E402
+from tests.e2e.browser import OpenedPage, launched, opened  # noqa: E402
+from tests.e2e.page_mock import MockApi, serve, yesterday  # noqa: E402
+from tests.e2e.page_scenes import plain_scene, policy_scene  # noqa: E402
+
+SIZES = {"desktop": (1280, 800), "tablet": (768, 1024), "phone": (360, 740)}
+
+
+QUESTIONS = ("What is 17 × 23?", "Summarise the travel rules", "Who is on call this week?")
+POLICY = "What does our policy say on paid leave, and how does it compare?"
+
+
+def filled() -> MockApi:
+    """A server with a few days of work behind it."""
+    mock = MockApi(PAGE_FOLDER)
+    for n, question in enumerate(QUESTIONS):
+        mock.add_run(f"old-{n}", plain_scene(), question=question).created_at = yesterday()
+    stopped = plain_scene()
+    stopped.frames[-1].fields |= {"status": "incomplete", "reason": "step_limit"}
+    mock.add_run("steps", stopped, question="Compare all supplier contracts")
+    mock.add_run("policy", policy_scene(), question=POLICY, knowledge=["kb-handbook"], web=True)
+    return mock
+
+
+async def shoot(folder: Path, every: bool) -> None:
+    with serve(filled()) as base_url:
+        async with launched() as browser:
+            for size, (width, height) in SIZES.items():
+                for theme in ("light", "dark"):
+                    viewport = {"width": width, "height": height}
+                    async with opened(
+                        browser, base_url, viewport=viewport, color_scheme=theme
+                    ) as tab:
+                        await run_screen(tab, folder, f"{size}-{theme}")
+                        if every or (size, theme) == ("desktop", "light"):
+                            await other_screens(tab, folder, f"{size}-{theme}")
+
+
+async def run_screen(tab: OpenedPage, folder: Path, name: str) -> None:
+    await tab.goto("/runs/policy")
+    await tab.page.get_by_text("Paid leave", exact=True).wait_for()
+    if name.startswith("desktop"):
+        await tab.page.get_by_role("button", name="Source 1").click()
+    await tab.page.screenshot(path=folder / f"run-{name}.png")
+
+
+async def other_screens(tab: OpenedPage, folder: Path, name: str) -> None:
+    await tab.page.locator(".row-line").first.click()
+    await tab.page.screenshot(path=folder / f"step-{name}.png")
+    for screen in ("", "knowledge", "models", "doctor", "settings"):
+        await tab.goto(f"/{screen}")
+        await tab.page.locator("main h1").wait_for()
+        await tab.page.get_by_text("Loading…").wait_for(state="detached")
+        await tab.page.screenshot(path=folder / f"{screen or 'home'}-{name}.png")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Take the page's screenshots.")
+    parser.add_argument("-o", "--out", type=Path, default=ROOT / "docs" / "images")
+    parser.add_argument("--all", action="store_true", help="every screen in every size and theme")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    asyncio.run(shoot(options.out, options.all))

@@ -1,0 +1,103 @@
+"""Debian's Chromium for tests of the page, and one page in it with its network log."""
+
+import json
+import os
+import shutil
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+ARGUMENTS = [
+    "--no-sandbox",  # CI runs as root in a container
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+
+
+def require(present: object, what: str) -> None:
+    """Skip with the reason; on CI, where everything must be there, fail instead."""
+    if present:
+        return
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"{what}; on CI this must be there")
+    pytest.skip(what)
+
+
+@asynccontextmanager
+async def launched() -> AsyncGenerator[Browser]:
+    require(CHROMIUM, "Chromium is missing (sudo apt install chromium)")
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        await browser.close()
+
+
+@dataclass
+class OpenedPage:
+    page: Page
+    base_url: str
+    requested: list[str] = field(default_factory=list[str])
+    complaints: list[str] = field(default_factory=list[str])
+    """Errors of the page and of its console, security policy violations among them."""
+
+    async def goto(self, path: str) -> None:
+        await self.page.goto(self.base_url + path)
+
+    def foreign_requests(self) -> list[str]:
+        own = (self.base_url + "/", f"blob:{self.base_url}/", "data:")
+        return [url for url in self.requested if not url.startswith(own)]
+
+    async def axe_violations(self) -> list[str]:
+        """What axe-core finds on the present screen, one line each."""
+        require(AXE.is_file(), "axe-core is missing (python3 scripts/build_page.py --test)")
+        await self.page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = await self.page.evaluate("async () => (await axe.run()).violations")
+        return [
+            f"{violation['id']}: {node['html'][:160]} {_why(node)}"
+            for violation in found
+            for node in violation["nodes"]
+        ]
+
+
+def _why(node: dict[str, Any]) -> str:
+    return "; ".join(check["message"] for check in [*node["any"], *node["all"], *node["none"]])
+
+
+@asynccontextmanager
+async def opened(browser: Browser, base_url: str, **options: Any) -> AsyncGenerator[OpenedPage]:
+    """A page in a browser profile of its own."""
+    context = await browser.new_context(**options)
+    context.set_default_timeout(10_000)
+    page = await context.new_page()
+    result = OpenedPage(page, base_url)
+
+    def on_request(request: Request) -> None:
+        result.requested.append(request.url)
+
+    def on_console(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            result.complaints.append(message.text)
+
+    context.on("request", on_request)
+    page.on("console", on_console)
+    page.on("pageerror", lambda error: result.complaints.append(str(error)))
+    try:
+        yield result
+    finally:
+        await context.close()
+
+
+async def storage_of(page: Page) -> str:
+    """Everything the page keeps in localStorage, as JSON."""
+    return json.dumps(await page.evaluate("() => ({...localStorage})"))

@@ -1,0 +1,358 @@
+"""A scripted API server for tests of the page: the real page routes over made-up runs.
+
+It answers the addresses of API sections 4 and 5 that the page uses, plays a run's frames with
+their delays, and keeps every request for the tests to look at.
+"""
+
+import asyncio
+import json
+import socket
+import threading
+from collections.abc import AsyncIterator, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from inglenook.api.page import page_routes
+from tests.e2e.page_scenes import Frame, Json, Scene
+
+JSON = dict[str, Any]
+
+
+@dataclass
+class PlayedRun:
+    id: str
+    scene: Scene
+    body: JSON
+    log: list[JSON] = field(default_factory=list[JSON])
+    live: list[tuple[int, JSON]] = field(default_factory=list[tuple[int, JSON]])
+    """Live frames, each with the length of the log when it came."""
+    created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    task: asyncio.Task[None] | None = None
+
+    @property
+    def status(self) -> str:
+        last = self.log[-1] if self.log else {}
+        if last.get("type") == "run_finished":
+            return str(last["status"])
+        return "waiting" if last.get("type") == "run_waiting" else "running"
+
+    def item(self) -> JSON:
+        return {
+            "id": self.id,
+            "session": self.body.get("session"),
+            "parent": None,
+            "title": self.body["messages"][-1]["content"][:80],
+            "status": self.status,
+            "reason": None,
+            "explanation": "",
+            "model": self.body["model"],
+            "strategy": "assistant",
+            "created_at": _iso(self.created_at),
+            "finished_at": None,
+        }
+
+    def append(self, fields: Json) -> None:
+        header = {"seq": len(self.log), "run_id": self.id, "at": _iso(datetime.now(UTC))}
+        event = {**header, **fields}
+        if event["type"] == "run_started":
+            messages = [
+                {"role": each["role"], "text": each["content"]} for each in self.body["messages"]
+            ]
+            request = {**self.body, "messages": messages}
+            event |= {"request": request, "model": self.body["model"]}
+        self.log.append(event)
+
+
+class MockApi:
+    """State of the scripted server; a test changes it, the page sees it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.runs: dict[str, PlayedRun] = {}
+        self.scene = Scene()
+        """What the next started run plays."""
+        self.requests: list[JSON] = []
+        self.config: JSON = {
+            "version": "0.1.0",
+            "show_reasoning": False,
+            "knowledge_provider": "local",
+            "token_required": False,
+            "example_question": "How many days of leave does every employee have?",
+            "example_knowledge": ["kb-handbook"],
+        }
+        self.models: JSON = default_models()
+        self.knowledge: list[JSON] = default_knowledge()
+        self.files: dict[str, list[JSON]] = {"kb-handbook": [_file("handbook.md", 18_204)]}
+        self.checks: list[JSON] = default_checks()
+        self.token = ""
+        self.replay: JSON = {"identical": True, "difference": None}
+        self.refuse_run: tuple[int, JSON] | None = None
+        self.cut_streams_after: list[int] = []
+        """The next streams end after so many frames, one entry a stream."""
+        self.app = Starlette(routes=[*self._routes(), *page_routes(folder)])
+
+    def add_run(self, run_id: str, scene: Scene, *, question: str, **body: Any) -> PlayedRun:
+        """A run of the past: its whole log is there."""
+        messages = [{"role": "user", "content": question}]
+        defaults: JSON = {"model": "qwen3:8b", "messages": messages, "knowledge": [], "web": False}
+        run = PlayedRun(id=run_id, scene=scene, body=defaults | body)
+        for frame in scene.frames:
+            if not frame.live:
+                run.append(frame.fields)
+        self.runs[run_id] = run
+        return run
+
+    def requests_to(self, path: str, method: str = "POST") -> list[JSON]:
+        return [each for each in self.requests if (each["method"], each["path"]) == (method, path)]
+
+    def _routes(self) -> list[Route]:
+        def route(path: str, handler: Any, *methods: str) -> Route:
+            async def endpoint(request: Request) -> Response:
+                await self._note(request)
+                if self.token and request.headers.get("authorization") != f"Bearer {self.token}":
+                    return _error(401, "The server wants a token.")
+                return await handler(request)
+
+            return Route(path, endpoint, methods=list(methods) or ["GET"])
+
+        return [
+            route("/api/config", self._config),
+            route("/api/models", self._models),
+            route("/api/doctor", self._doctor),
+            route("/api/knowledge", self._knowledge, "GET", "POST"),
+            route("/api/knowledge/{id}/files", self._files, "GET", "POST"),
+            route("/api/runs", self._runs, "GET", "POST"),
+            route("/api/runs/{id}/events", self._events),
+            route("/api/runs/{id}/cancel", self._cancel, "POST"),
+            route("/api/runs/{id}/replay", self._replay, "POST"),
+            route("/api/runs/{id}/credential", self._credential, "POST"),
+            route("/api/runs/{id}/export", self._export),
+        ]
+
+    async def _note(self, request: Request) -> None:
+        body = await request.body()
+        self.requests.append(
+            {
+                "method": request.method,
+                "path": request.url.path,
+                "query": request.url.query,
+                "headers": dict(request.headers),
+                "body": body,
+            }
+        )
+
+    async def _config(self, request: Request) -> Response:
+        return JSONResponse(self.config)
+
+    async def _models(self, request: Request) -> Response:
+        return JSONResponse(self.models)
+
+    async def _doctor(self, request: Request) -> Response:
+        return JSONResponse({"checks": self.checks})
+
+    async def _knowledge(self, request: Request) -> Response:
+        if request.method == "POST":
+            body = await request.json()
+            base = _base(f"kb-{body['name']}", body["name"], label=body["label"])
+            self.knowledge.append(base)
+            return JSONResponse(base, 201)
+        return JSONResponse(
+            {"provider": self.config["knowledge_provider"], "items": self.knowledge}
+        )
+
+    async def _files(self, request: Request) -> Response:
+        files = self.files.setdefault(request.path_params["id"], [])
+        if request.method == "GET":
+            return JSONResponse({"items": files})
+        results: list[JSON] = []
+        async with request.form() as form:
+            for upload in form.getlist("file"):
+                assert not isinstance(upload, str)
+                name = upload.filename or ""
+                failed = name.endswith(".broken.pdf")
+                detail = "the file has no readable page" if failed else None
+                outcome = "failed" if failed else "added"
+                results.append({"name": name, "outcome": outcome, "detail": detail})
+                if not failed:
+                    files.append(_file(name, upload.size or 0))
+        for base in self.knowledge:
+            if base["id"] == request.path_params["id"]:
+                base["files"] = len(files)
+        return JSONResponse({"results": results})
+
+    async def _runs(self, request: Request) -> Response:
+        if request.method == "GET":
+            items = [run.item() for run in self.runs.values()]
+            items.sort(key=lambda item: item["created_at"], reverse=True)
+            start = int(request.query_params.get("cursor", "0"))
+            end = start + int(request.query_params.get("limit", "50"))
+            following = str(end) if end < len(items) else None
+            return JSONResponse({"items": items[start:end], "next": following})
+        if self.refuse_run:
+            return JSONResponse(self.refuse_run[1], self.refuse_run[0])
+        body = await request.json()
+        run = PlayedRun(id=f"run-{len(self.runs) + 1}", scene=self.scene, body=body)
+        self.runs[run.id] = run
+        run.task = asyncio.create_task(_play(run, self.scene.frames))
+        return JSONResponse({"id": run.id, "status": "queued"}, 201)
+
+    async def _events(self, request: Request) -> Response:
+        run = self.runs.get(request.path_params["id"])
+        if run is None:
+            return _error(404, f"No run {request.path_params['id']!r}.")
+        if "text/event-stream" not in request.headers.get("accept", ""):
+            return JSONResponse(run.log)
+        after = int(request.headers.get("last-event-id", "-1"))
+        limit = self.cut_streams_after.pop(0) if self.cut_streams_after else None
+        return StreamingResponse(_stream(run, after, limit), media_type="text/event-stream")
+
+    async def _cancel(self, request: Request) -> Response:
+        run = self.runs[request.path_params["id"]]
+        if run.task:
+            run.task.cancel()
+        run.append(
+            {
+                "type": "run_finished",
+                "status": "cancelled",
+                "reason": "cancelled_by_user",
+                "explanation": "You stopped the run.",
+                "answer": "",
+                "sources": [],
+                "unsupported": [],
+            }
+        )
+        return JSONResponse({"id": run.id, "status": "cancelled"})
+
+    async def _replay(self, request: Request) -> Response:
+        return JSONResponse(self.replay)
+
+    async def _credential(self, request: Request) -> Response:
+        return JSONResponse({"id": request.path_params["id"], "status": "running"})
+
+    async def _export(self, request: Request) -> Response:
+        run = self.runs[request.path_params["id"]]
+        lines = "".join(json.dumps(event) + "\n" for event in run.log)
+        return Response(lines, media_type="application/x-ndjson")
+
+
+async def _play(run: PlayedRun, frames: list[Frame]) -> None:
+    for frame in frames:
+        await asyncio.sleep(frame.delay_s)
+        if frame.live:
+            run.live.append((len(run.log), frame.fields))
+        else:
+            run.append(frame.fields)
+
+
+async def _stream(run: PlayedRun, after: int, limit: int | None) -> AsyncIterator[bytes]:
+    sent = 0
+    next_seq, next_live = after + 1, len(run.live)
+    while limit is None or sent < limit:
+        if next_live < len(run.live) and run.live[next_live][0] <= next_seq:
+            fields = run.live[next_live][1]
+            data = {key: value for key, value in fields.items() if key != "type"}
+            yield f"event: {fields['type']}\ndata: {json.dumps(data)}\n\n".encode()
+            next_live += 1
+            sent += 1
+        elif next_seq < len(run.log):
+            event = run.log[next_seq]
+            yield f"id: {next_seq}\nevent: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
+            next_seq += 1
+            sent += 1
+            if event["type"] == "run_finished":
+                return
+        else:
+            await asyncio.sleep(0.005)
+
+
+@contextmanager
+def serve(mock: MockApi) -> Generator[str]:
+    """Run the mock on a free loopback port in a thread; yields its base URL."""
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    config = uvicorn.Config(
+        mock.app, log_level="warning", lifespan="off", ws="none", timeout_graceful_shutdown=0
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(timeout=10)
+        listener.close()
+
+
+def default_models() -> JSON:
+    def model(id: str, *, tools: bool | None, **more: Any) -> JSON:
+        abilities = {"tools": tools, "thinking": more.pop("thinking", None), "context_tokens": None}
+        abilities["context_tokens"] = more.pop("context_tokens", None)
+        fields: JSON = {"id": id, "provider": "ollama", "model": id, "note": None, "error": None}
+        return fields | {"abilities": abilities} | more
+
+    return {
+        "items": [
+            model("qwen3:8b", tools=True, thinking=True, context_tokens=40960),
+            model("gemma2:2b", tools=False, context_tokens=8192),
+            model("mistral-small", tools=True, context_tokens=131072, provider="openai"),
+            model("old-server", tools=None, error="http://10.0.0.7:8000 does not answer."),
+        ],
+        "default": "qwen3:8b",
+    }
+
+
+def default_knowledge() -> list[JSON]:
+    return [
+        _base("kb-handbook", "handbook", files=3, chunks=214, embedded=214),
+        _base(
+            "kb-contracts", "contracts", label="confidential", files=12, chunks=1480, embedded=812
+        ),
+    ]
+
+
+def default_checks() -> list[JSON]:
+    return [
+        {"name": "models", "state": "ok", "why": "2 models answer, tools work.", "fix": None},
+        {
+            "name": "embedder",
+            "state": "warn",
+            "why": "812 of 1,480 chunks of #contracts have their vector yet.",
+            "fix": None,
+        },
+        {
+            "name": "ollama",
+            "state": "fail",
+            "why": "http://127.0.0.1:11434 does not answer, so its models cannot be used.",
+            "fix": "systemctl start ollama",
+        },
+    ]
+
+
+def _base(id: str, name: str, **more: Any) -> JSON:
+    empty: JSON = {"label": "normal", "files": 0, "chunks": 0, "embedded": 0}
+    return {"id": id, "name": name} | empty | more
+
+
+def _file(name: str, size_bytes: int) -> JSON:
+    return {"id": f"file-{name}", "name": name, "size_bytes": size_bytes}
+
+
+def _error(status: int, message: str) -> Response:
+    return JSONResponse({"error": {"type": "error", "message": message}}, status)
+
+
+def _iso(moment: datetime) -> str:
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def yesterday() -> datetime:
+    return datetime.now(UTC) - timedelta(days=1)
