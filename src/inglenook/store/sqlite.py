@@ -103,7 +103,8 @@ class SqliteStore:
                 f"INSERT INTO runs ({_COLUMNS}, idempotency_key)"  # noqa: S608 (a constant)
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    row.id, row.session, row.parent, row.user, row.title, row.model, row.strategy,
+                    row.id, row.session, row.parent, row.user, storable(row.title), row.model,
+                    row.strategy,
                     row.status, row.reason, row.explanation, stamp(row.created_at), None, None,
                     row.epoch, None, idempotency_key,
                 ),
@@ -433,7 +434,7 @@ def _update_row(db: sqlite3.Connection, run_id: str, event: RunEvent, at: str) -
         db.execute(
             "UPDATE runs SET status = ?, reason = ?, explanation = ?, finished_at = ?,"
             " owner = NULL, lease_until = NULL WHERE id = ?",
-            (event.status, event.reason, event.explanation, at, run_id),
+            (event.status, event.reason, storable(event.explanation), at, run_id),
         )
     elif isinstance(event, RunWaiting):
         db.execute(
@@ -443,6 +444,11 @@ def _update_row(db: sqlite3.Connection, run_id: str, event: RunEvent, at: str) -
         )
     elif isinstance(event, RunResumed):
         db.execute("UPDATE runs SET status = 'running', reason = NULL WHERE id = ?", (run_id,))
+
+
+def storable(text: str) -> str:
+    """`text` as a column takes it: SQLite's text is UTF-8, which has no lone surrogates."""
+    return text.encode(errors="replace").decode()
 
 
 def _row(values: tuple[Any, ...]) -> RunRow:
