@@ -2,11 +2,14 @@
 
 import ipaddress
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
+
+from inglenook.providers.transport import open_session
 
 _state = {"armed": False}
 
@@ -47,3 +50,10 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INGLENOOK_HOME", str(tmp_path / "inglenook-home"))
     for name in ("OLLAMA_HOST", "OLLAMA_BASE_URL", "OPENAI_BASE_URL", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+async def session() -> AsyncGenerator[aiohttp.ClientSession, None]:
+    """The session that providers share, closed with the test."""
+    async with open_session() as opened:
+        yield opened
