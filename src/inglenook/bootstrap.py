@@ -24,7 +24,7 @@ from inglenook.providers.catalogue import THREE_WAYS, ModelCatalogue
 from inglenook.providers.demo_model import DemoModel
 from inglenook.providers.demo_weights import DemoWeights, Report
 from inglenook.providers.discovery import OllamaModels, OpenAIModels
-from inglenook.providers.ollama import OllamaProvider
+from inglenook.providers.ollama import DEFAULT_CONTEXT_TOKENS, OllamaProvider
 from inglenook.providers.openai_chat import OpenAIChatProvider
 from inglenook.providers.recovery import RecoveringProvider
 from inglenook.providers.retry import RetryingProvider
@@ -69,6 +69,7 @@ class Runtime:
     """None where knowledge lives in Open WebUI."""
     engine: InProcessEngine
     demo: DemoModel
+    assistant: Assistant
     doctor: Callable[[], Awaitable[list[Check]]]
 
 
@@ -107,14 +108,11 @@ async def open_runtime(
         context = KeepAll()
         broadcast = Broadcast()
         credentials: dict[str, str] = {}
+        assistant = Assistant(models=models, knowledge=knowledge, toolbox=toolbox, context=context)
         supervisor = RunSupervisor(
             store=store,
             broadcast=broadcast,
-            agents={
-                ASSISTANT.name: Assistant(
-                    models=models, knowledge=knowledge, toolbox=toolbox, context=context
-                )
-            },
+            agents={ASSISTANT.name: assistant},
             owner=owners.id,
             default_limits=_limits(loaded),
             credentials=credentials,
@@ -140,6 +138,7 @@ async def open_runtime(
             library=library,
             engine=engine,
             demo=demo,
+            assistant=assistant,
             doctor=lambda: run_checks(
                 [
                     check_python,
@@ -214,7 +213,8 @@ def _spec(loaded: Loaded, model: Model) -> ModelSpec:
         base_url=model.base_url or default_url or "",
         api_key=loaded.model_keys.get(model.api_key_env or "")
         or (loaded.openai_key if model.provider == "openai" and not model.base_url else None),
-        context_tokens=model.context_tokens,
+        context_tokens=model.context_tokens
+        or (DEFAULT_CONTEXT_TOKENS if model.provider == "ollama" else None),
         thinking=model.thinking,
         reasoning_effort=model.reasoning_effort,
         tool_mode=model.tool_mode,

@@ -4,6 +4,8 @@ The one place where permissions become tools: what a run may not use is never bu
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Protocol
 
 from inglenook.agent.guardrails import EmptyReplyGuardrail
@@ -14,6 +16,7 @@ from inglenook.context.base import ContextPolicy
 from inglenook.events import PromptBuilt
 from inglenook.knowledge.base import Knowledge, Retriever
 from inglenook.messages import Message
+from inglenook.providers.base import ModelSpec, StreamOptions
 from inglenook.providers.catalogue import ModelCatalogue
 from inglenook.run_context import RunContext
 from inglenook.run_request import RunPermissions, RunRequest
@@ -41,6 +44,15 @@ class Toolbox(Protocol):
     def delegate_tools(self) -> Sequence[Tool]: ...
 
 
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """What one run may use, opened."""
+
+    registry: ToolRegistry
+    absent: Mapping[str, str]
+    retriever: Retriever | None
+
+
 class Assistant:
     def __init__(
         self,
@@ -58,66 +70,85 @@ class Assistant:
     async def run(self, state: RunState, run: RunContext) -> str:
         assert state.started is not None
         offered = await self._models.get(state.started.model)
-        retriever = await self._open_scope(run)
-        registry, absent = await self._tools(retriever, run)
+        scope = await self._open(run.permissions, run.credential)
         if state.prompt is None:
-            documents = await retriever.documents() if retriever else None
-            instructions = system_prompt(
-                today=run.today, tools=registry.schemas, absent=absent, documents=documents
-            )
+            posted = _posted_instructions(state.started.request)
             run.sink.emit(
-                PromptBuilt(
-                    system="\n\n".join(
-                        [instructions, *_posted_instructions(state.started.request)]
-                    ),
-                    examples=usable_examples(offered.spec.examples, registry),
-                    tools=tuple(schema.name for schema in registry.schemas),
-                    schemas=registry.schemas,
-                    volatile=tuple(
-                        schema.name
-                        for schema in registry.schemas
-                        if registry.is_volatile(schema.name)
-                    ),
-                    max_steps=run.limits.max_steps,
-                )
+                await self._prompt(scope, offered.spec, run.today, posted, run.limits.max_steps)
             )
         loop = AgentLoop(
             provider=offered.provider,
             context=self._context,
-            tools=registry,
+            tools=scope.registry,
             guardrails=[EmptyReplyGuardrail()],
             window=offered.spec.context_tokens,
         )
         return await loop.run(state, run)
 
-    async def _open_scope(self, run: RunContext) -> Retriever | None:
-        if not run.permissions.knowledge:
-            return None
-        return await self._knowledge.open(run.permissions.knowledge, run.credential)
+    async def warm(self, model: str, permissions: RunPermissions, today: str) -> None:
+        """Have the model's server read the fixed part of such a run, so that its cache holds it.
 
-    async def _tools(
-        self, retriever: Retriever | None, run: RunContext
-    ) -> tuple[ToolRegistry, Mapping[str, str]]:
+        Raises:
+            ProviderError: The model cannot be reached.
+        """
+        offered = await self._models.get(model)
+        scope = await self._open(permissions, None)
+        prompt = await self._prompt(scope, offered.spec, today, [], 1)
+        fixed = [
+            Message(role="system", text=prompt.system),
+            *prompt.examples,
+            Message(role="user", text="Hello"),
+        ]
+        options = StreamOptions(max_output_tokens=1)
+        async with aclosing(
+            offered.provider.stream(fixed, scope.registry.schemas, options)
+        ) as parts:
+            async for _ in parts:
+                pass
+
+    async def _open(self, permissions: RunPermissions, credential: str | None) -> Scope:
+        retriever = (
+            await self._knowledge.open(permissions.knowledge, credential)
+            if permissions.knowledge
+            else None
+        )
         tools = [*(self._toolbox.document_tools(retriever) if retriever else ())]
         tools += self._toolbox.local_tools()
         absent: dict[str, str] = {}
-        if reason := await self._why_no_web(run):
+        if reason := await self._why_no_web(permissions, credential):
             absent["web_search"] = reason
         else:
             tools += self._toolbox.web_tools()
-        if run.permissions.delegate:
+        if permissions.delegate:
             tools += self._toolbox.delegate_tools()
-        allowed = [tool for tool in tools if may_hold(tool, run.permissions)]
-        return ToolRegistry(allowed, absent), absent
+        allowed = [tool for tool in tools if may_hold(tool, permissions)]
+        return Scope(registry=ToolRegistry(allowed, absent), absent=absent, retriever=retriever)
 
-    async def _why_no_web(self, run: RunContext) -> str | None:
-        if not run.permissions.web:
+    async def _prompt(
+        self, scope: Scope, spec: ModelSpec, today: str, posted: Sequence[str], max_steps: int
+    ) -> PromptBuilt:
+        schemas = scope.registry.schemas
+        documents = await scope.retriever.documents() if scope.retriever else None
+        instructions = system_prompt(
+            today=today, tools=schemas, absent=scope.absent, documents=documents
+        )
+        return PromptBuilt(
+            system="\n\n".join([instructions, *posted]),
+            examples=usable_examples(spec.examples, scope.registry),
+            tools=tuple(schema.name for schema in schemas),
+            schemas=schemas,
+            volatile=tuple(s.name for s in schemas if scope.registry.is_volatile(s.name)),
+            max_steps=max_steps,
+        )
+
+    async def _why_no_web(self, permissions: RunPermissions, credential: str | None) -> str | None:
+        if not permissions.web:
             return WEB_IS_OFF
         if not self._toolbox.web_tools():
             return WEB_IS_BLOCKED
-        if run.permissions.knowledge:
-            bases = await self._knowledge.list(run.credential)
-            scope = set(run.permissions.knowledge)
+        if permissions.knowledge:
+            bases = await self._knowledge.list(credential)
+            scope = set(permissions.knowledge)
             if any(base.label == "confidential" for base in bases if base.id in scope):
                 return WEB_AND_CONFIDENTIAL
         return None

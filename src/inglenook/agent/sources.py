@@ -7,22 +7,34 @@ from dataclasses import replace
 from inglenook.messages import Source
 from inglenook.run_context import Sources
 
+WORD = re.compile(r"[^\W_]+")
+FILE_ENDING = re.compile(r"\.\w{1,5}$")
 MARKER = re.compile(r"\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 
 
 def cited_sources(answer: str, shown: Iterable[Source]) -> tuple[Source, ...]:
     """Everything that was shown, once, those that the answer names first and marked `cited`.
 
-    Named means by marker, `[2]` or `[1, 3]`, or by title. `supported` is not judged here.
+    Named means by marker, `[2]` or `[1, 3]`, or by title, with or without its file ending and
+    with any separators. `supported` is not judged here.
     """
     unique = {source.n: source for source in shown}
     numbers = {int(n) for group in MARKER.findall(answer) for n in group.split(",")}
-    text = answer.lower()
+    text = _words(answer)
     marked = [
-        replace(source, cited=source.n in numbers or source.title.lower() in text)
+        replace(source, cited=source.n in numbers or _words(_stem(source.title)) in text)
         for source in unique.values()
     ]
     return tuple(sorted(marked, key=lambda source: (not source.cited, source.n)))
+
+
+def _stem(title: str) -> str:
+    return FILE_ENDING.sub("", title) or title
+
+
+def _words(text: str) -> str:
+    """Lower case, one space between words and around all of them: names match whole words."""
+    return f" {' '.join(WORD.findall(text.lower()))} "
 
 
 def renumbered(

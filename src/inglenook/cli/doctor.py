@@ -13,7 +13,9 @@ STYLES = {"ok": "", "warn": "amber", "fail": "red"}
 
 
 async def doctor(loaded: Loaded, *, as_json: bool) -> int:
-    async with open_runtime(loaded) as runtime:
+    async with open_runtime(loaded, use_demo=False) as runtime:
+        is_cached = runtime.demo.is_cached()  # a check must not fetch a gigabyte
+    async with open_runtime(loaded, use_demo=is_cached) as runtime:
         checks = await runtime.doctor()
     if as_json:
         sys.stdout.write(

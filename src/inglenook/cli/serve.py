@@ -9,6 +9,7 @@ import sys
 import webbrowser
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from inglenook.cli.download import DownloadLine
 from inglenook.cli.render import Progress
 from inglenook.cli.sample import EXAMPLE_QUESTION, ensure_sample
 from inglenook.errors import ConfigError, RuntimeFault, StoreError
+from inglenook.run_request import RunPermissions
 from inglenook.settings import Loaded
 from inglenook.store.locks import FileLock
 
@@ -66,7 +68,7 @@ async def _serve(
             lifespan="off",
         )
     )
-    async with _background(runtime, progress):
+    async with _background(runtime, examples, progress):
         if taken := await runtime.engine.recover():
             progress.line(f"{taken} unfinished run{'s' if taken > 1 else ''} taken up")
         progress.line(f"Inglenook {version('inglenook')} at {address}", "bold")
@@ -79,10 +81,12 @@ async def _serve(
 
 
 @asynccontextmanager
-async def _background(runtime: Runtime, progress: Progress) -> AsyncGenerator[None, None]:
+async def _background(
+    runtime: Runtime, examples: list[str], progress: Progress
+) -> AsyncGenerator[None, None]:
     """What only the holder of the home's lock does: embedding, and the demo model ahead of need."""
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_ready_model(runtime, progress))]
+        tasks = [group.create_task(_ready_model(runtime, examples, progress))]
         if runtime.library is not None:
             tasks.append(group.create_task(runtime.library.embed_behind()))
         try:
@@ -92,11 +96,16 @@ async def _background(runtime: Runtime, progress: Progress) -> AsyncGenerator[No
                 task.cancel()
 
 
-async def _ready_model(runtime: Runtime, progress: Progress) -> None:
+async def _ready_model(runtime: Runtime, examples: list[str], progress: Progress) -> None:
+    """Start the model, and let a small one read its long prompt before the first question."""
     try:
         model = await runtime.models.default_id()
         offered = await runtime.models.get(model)
         progress.line(f"model: {model}. {offered.spec.note}".rstrip())
+        if offered.spec.examples:
+            today = datetime.now().astimezone().date().isoformat()
+            await runtime.assistant.warm(model, RunPermissions(knowledge=tuple(examples)), today)
+            progress.line("the demo model is ready", "dim")
     except RuntimeFault as error:
         progress.line(f"no model yet: {error} {getattr(error, 'hint', None) or ''}", "amber")
 

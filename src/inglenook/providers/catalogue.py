@@ -4,7 +4,7 @@ Configured models, or else what the reachable servers have, or else the built-in
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from inglenook.errors import InvalidRequest, NotFound, ProviderError
@@ -117,6 +117,8 @@ class ModelCatalogue:
         for spec in await self.specs() or await self._demo_specs():
             try:
                 abilities = await (await self.get(spec.id)).provider.abilities()
+                if abilities.tools is None and spec.tool_mode == "native":
+                    abilities = replace(abilities, tools=True)  # configured by who knows
                 reports.append(ModelReport(spec=spec, abilities=abilities))
             except (ProviderError, NotFound) as error:
                 reports.append(ModelReport(spec=spec, abilities=ModelAbilities(), error=str(error)))

@@ -19,7 +19,13 @@ class OllamaModels:
     async def find(self) -> Sequence[ModelSpec]:
         names = await ollama.list_models(self._session, self._base_url)
         return [
-            ModelSpec(id=name, provider="ollama", model=name, base_url=self._base_url)
+            ModelSpec(
+                id=name,
+                provider="ollama",
+                model=name,
+                base_url=self._base_url,
+                context_tokens=ollama.DEFAULT_CONTEXT_TOKENS,
+            )
             for name in names
         ]
 
