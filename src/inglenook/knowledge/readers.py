@@ -1,0 +1,158 @@
+"""Text and headings of one document, by kind. Runs only inside the extraction worker.
+
+Hostile input is expected: a reader raises `Unreadable` with a reason for people, or the worker's
+limits end it. What a person does not see in the document (hidden text, scripts, deleted passages,
+hidden sheets) is not read.
+"""
+
+import re
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import turbohtml
+
+from inglenook.knowledge.chunking import Heading, markdown_headings
+from inglenook.knowledge.page_text import PageText, Unreadable
+from inglenook.knowledge.plain_text import clean, decode
+from inglenook.knowledge.slides import read_pptx
+from inglenook.knowledge.spreadsheet import read_xlsx
+from inglenook.knowledge.word import read_docx
+
+pdfium: Any = import_module("pypdfium2")  # ships without type information
+
+MAX_PAGES = 10_000
+
+_HIDDEN_TAGS = (
+    "script, style, noscript, template, iframe, object, svg, nav, [role=navigation], [hidden], "
+    "input, select, button"
+)
+_HIDDEN_STYLE = re.compile(
+    r"display:none|visibility:hidden|opacity:0(?![.\d])|font-size:0(?![.\d])", re.IGNORECASE
+)
+
+
+def _table(table: turbohtml.Element, _: str) -> str:
+    """Rows as `a | b`; the renderer's own tables fall back to HTML where rows are ragged."""
+    rows: list[str] = []
+    for row in table.iter_elements("tr"):
+        if row.closest("table") != table:
+            continue  # a table inside a cell: its text is in that cell
+        cells = (
+            " ".join(cell.to_text().split()) for cell in row if isinstance(cell, turbohtml.Element)
+        )
+        rows.append(" | ".join(cells).strip(" |"))
+    return "\n\n" + "\n".join(row for row in rows if row) + "\n\n"
+
+
+_MARKDOWN = turbohtml.Markdown(
+    inline=turbohtml.Markdown.Inline(strong="", emphasis="", ignore_emphasis=True),
+    links=turbohtml.Markdown.Links(ignore=True),
+    images=turbohtml.Markdown.Images(mode="alt"),
+    escaping=turbohtml.Markdown.Escaping(mode="none", asterisks=False, underscores=False),
+    converters={"table": _table},
+)
+
+Read = tuple[str, list[Heading]]
+
+
+def read(kind: str, data: bytes) -> Read:
+    """
+    Raises:
+        Unreadable: Not a document of this kind, or one without text.
+    """
+    text, headings = _READERS[kind](data)
+    if not text.strip():
+        raise Unreadable(
+            "there is no text in it (a scan needs text recognition first)"
+            if kind == "pdf"
+            else "there is no text in it"
+        )
+    return text, headings
+
+
+def _read_plain(data: bytes) -> Read:
+    text = decode(data)
+    if text is None:
+        raise Unreadable("not a text file: it holds binary data")
+    return clean(text), []
+
+
+def _read_markdown(data: bytes) -> Read:
+    text, _ = _read_plain(data)
+    return text, markdown_headings(text)
+
+
+def _read_csv(data: bytes) -> Read:
+    """The table as it is written; its first row is the heading of every chunk."""
+    text, _ = _read_plain(data)
+    first_row = text.lstrip("\n").partition("\n")[0]
+    return text, [Heading(start=0, level=1, title=first_row)]
+
+
+def _read_html(data: bytes) -> Read:
+    document = turbohtml.parse(data, detect_encoding=True, positions=False)
+    title_element = document.find("title")
+    title = " ".join(title_element.text.split()) if title_element else ""
+    document.remove(_HIDDEN_TAGS)
+    for element in document.select("[style]"):
+        if _HIDDEN_STYLE.search(re.sub(r"\s+", "", str(element.attrs.get("style") or ""))):
+            element.decompose()
+    mains = document.select("main, [role=main]")
+    root = mains[0] if len(mains) == 1 else document.find("body")
+    # to_markdown keeps the entity where the page wrote a no-break space
+    markdown = root.to_markdown(_MARKDOWN).replace("&#160;", " ") if root else ""
+    text = clean(markdown.replace("\u00a0", " "))
+    headings = markdown_headings(text)
+    if text and title and not any(heading.level == 1 for heading in headings):
+        text = f"# {title}\n\n{text}"
+        headings = markdown_headings(text)
+    return text, headings
+
+
+def _read_pdf(data: bytes) -> Read:
+    if b"%PDF-" not in data[:1024]:
+        raise Unreadable("not a readable PDF (it does not start like one)")
+    try:
+        document = pdfium.PdfDocument(data)
+    except pdfium.PdfiumError as error:
+        reason = str(error)
+        if "password" in reason.lower():
+            raise Unreadable("a PDF protected by a password") from error
+        raise Unreadable(f"not a readable PDF (damaged: {reason})") from error
+    if len(document) > MAX_PAGES:
+        raise Unreadable(f"a PDF of {len(document)} pages; the limit is {MAX_PAGES}")
+    pages = PageText()
+    lost = 0
+    for number in range(len(document)):
+        text = _pdf_page(document, number)
+        lost += text is None
+        if text is None or text.strip():
+            pages.heading(f"Page {number + 1}", level=2)
+            pages.block("[this page could not be read]" if text is None else text)
+    if lost and lost == len(document):
+        raise Unreadable("not a readable PDF (none of its pages could be read)")
+    return pages.text(), pages.headings
+
+
+def _pdf_page(document: Any, number: int) -> str | None:
+    try:
+        page = document[number]
+        text: str = page.get_textpage().get_text_range()
+        page.close()
+    except pdfium.PdfiumError:
+        return None
+    # pdfium marks a word hyphenated at a line end with U+0002 or U+FFFE
+    return re.sub(r"[\x02\ufffe](?:\r?\n)?", "", text)
+
+
+_READERS: dict[str, Callable[[bytes], Read]] = {
+    "text": _read_plain,
+    "markdown": _read_markdown,
+    "csv": _read_csv,
+    "html": _read_html,
+    "pdf": _read_pdf,
+    "docx": read_docx,
+    "pptx": read_pptx,
+    "xlsx": read_xlsx,
+}
