@@ -14,8 +14,9 @@ from pathlib import Path
 import aiohttp
 
 from inglenook.errors import ProviderError
-from inglenook.providers.base import ModelSpec
+from inglenook.providers.base import ModelProvider, ModelSpec
 from inglenook.providers.demo_examples import DEMO_EXAMPLES
+from inglenook.providers.demo_prefix import PrefixKeeper, prune
 from inglenook.providers.demo_weights import DemoWeights, Progress, Report
 
 DEMO_ID = "demo"
@@ -34,11 +35,21 @@ NOTE = (
 
 class DemoModel:
     def __init__(
-        self, weights: DemoWeights, log: Path, *, command: Sequence[str] = SERVER_COMMAND
+        self,
+        weights: DemoWeights,
+        log: Path,
+        *,
+        prefixes: Path | None = None,
+        command: Sequence[str] = SERVER_COMMAND,
     ) -> None:
-        """`log` takes what the model's server says; it is emptied at each start."""
+        """
+        Args:
+            log: Takes what the model's server says; it is emptied at each start.
+            prefixes: Folder for `PrefixKeeper`; None keeps nothing.
+        """
         self._weights = weights
         self._log = log
+        self._prefixes = prefixes
         self._command = command
         self._api_key = secrets.token_urlsafe(24)
         self._process: asyncio.subprocess.Process | None = None
@@ -83,6 +94,14 @@ class DemoModel:
             note=NOTE,
         )
 
+    def kept(
+        self, provider: ModelProvider, spec: ModelSpec, session: aiohttp.ClientSession
+    ) -> ModelProvider:
+        """`provider`, a plain one for `spec`, with a memory of the conversations' beginning."""
+        if self._prefixes is None:
+            return provider
+        return PrefixKeeper(provider, spec, session, self._prefixes)
+
     async def stop(self) -> None:
         process, self._process = self._process, None
         if process is None or process.returncode is not None:
@@ -103,8 +122,12 @@ class DemoModel:
             "api_key": self._api_key,
             "context_tokens": CONTEXT_TOKENS,
             "port": int(self._url.rpartition(":")[2] or 0),
+            "prefixes": str(self._prefixes) if self._prefixes else None,
         }
         self._log.parent.mkdir(parents=True, exist_ok=True)
+        if self._prefixes is not None:
+            self._prefixes.mkdir(mode=0o700, parents=True, exist_ok=True)
+            prune(self._prefixes)
         with self._log.open("wb") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *self._command,

