@@ -247,7 +247,7 @@ class ModelServer:
             url = self._urls[path] = self._base / path
         data = io.BytesIO(body) if body and len(body) > _WARNED_BODY_BYTES else body
         try:
-            return await self._session.request(
+            response = await self._session.request(
                 method,
                 url,
                 data=data,
@@ -257,6 +257,11 @@ class ModelServer:
             )
         except (aiohttp.ClientError, TimeoutError) as error:
             raise self.lost(error) from error
+        if response.headers.get("Server") == "llama.cpp":
+            # It promises to keep the connection and closes it behind each stream: the next
+            # request, if it came at once, would find it dead.
+            self._headers["Connection"] = "close"
+        return response
 
     async def _refusal(self, response: aiohttp.ClientResponse) -> ProviderError:
         try:

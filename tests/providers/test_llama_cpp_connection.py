@@ -1,0 +1,64 @@
+"""llama.cpp closes a stream's connection that it promised to keep; no later call trips on it."""
+
+import asyncio
+
+from inglenook.messages import Message
+from inglenook.providers.base import ModelReply, ModelSpec, StreamOptions
+from inglenook.providers.openai_chat import OpenAIChatProvider
+from inglenook.providers.transport import open_session
+
+STREAM = (
+    b"HTTP/1.1 200 OK\r\nServer: llama.cpp\r\nContent-Type: text/event-stream\r\n"
+    b"Transfer-Encoding: chunked\r\nKeep-Alive: timeout=5, max=100\r\n%s\r\n"
+)
+EVENTS = (
+    b'data: {"choices":[{"delta":{"content":"ok"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+)
+
+
+class ClosingServer:
+    """Keeps each connection open for a moment after its reply, and reads what still comes."""
+
+    def __init__(self) -> None:
+        self.requests: list[list[bytes]] = []
+        """Of each connection, the heads of the requests that came on it."""
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads: list[bytes] = []
+        self.requests.append(heads)
+        heads.append(await reader.readuntil(b"\r\n\r\n"))
+        closes = b"connection: close" in heads[0].lower()
+        writer.write(STREAM % (b"Connection: close\r\n" if closes else b""))
+        writer.write(b"%x\r\n%s\r\n0\r\n\r\n" % (len(EVENTS), EVENTS))
+        await writer.drain()
+        try:
+            async with asyncio.timeout(0.2):
+                while line := await reader.readline():
+                    if line.startswith(b"POST"):
+                        heads.append(line)
+        except TimeoutError:
+            pass
+        finally:
+            writer.close()
+
+
+async def answered(provider: OpenAIChatProvider, question: list[Message]) -> None:
+    parts = [part async for part in provider.stream(question, [], StreamOptions())]
+    assert isinstance(parts[-1], ModelReply)
+
+
+async def test_after_the_first_reply_each_request_has_its_own_connection() -> None:
+    handler = ClosingServer()
+    server = await asyncio.start_server(handler.serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    spec = ModelSpec(id="m", provider="openai", model="m", base_url=f"http://127.0.0.1:{port}/v1")
+    async with open_session() as session, server:
+        provider = OpenAIChatProvider(session, spec)
+        question = [Message(role="user", text="hello")]
+        await answered(provider, question)
+        await asyncio.sleep(0.3)  # so that the pool has noticed that the first one is closed
+        await answered(provider, question)
+        await answered(provider, question)
+    assert [len(heads) for heads in handler.requests] == [1, 1, 1]
+    assert b"connection: close" not in handler.requests[0][0].lower()
+    assert all(b"connection: close" in heads[0].lower() for heads in handler.requests[1:])
