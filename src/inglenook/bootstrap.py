@@ -187,8 +187,8 @@ def _models(
         assert demo is not None
         try:
             return await demo.ensure(report)
-        except ProviderError as error:
-            raise ProviderError(f"{error} {THREE_WAYS}") from error
+        except (ProviderError, OSError) as error:
+            raise ProviderError(f"no demo model: {error}. {THREE_WAYS}") from error
 
     return ModelCatalogue(
         configured=[_spec(loaded, model) for model in loaded.settings.models],

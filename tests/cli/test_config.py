@@ -1,0 +1,116 @@
+"""Settings: precedence, origins, wrong keys; and commands that need no runtime."""
+
+from pathlib import Path
+
+import pytest
+
+from inglenook.cli.config import TEMPLATE
+from inglenook.errors import ConfigError
+from inglenook.settings import load, ollama_url
+from tests.cli.program import Program
+
+
+def test_flag_over_environment_over_file_over_default(tmp_path: Path):
+    file = tmp_path / "c.toml"
+    file.write_text("[server]\nport = 1111\nhost = '127.0.0.2'\n")
+    only_file = load(config=file, environment={})
+    assert only_file.settings.server.port == 1111
+    env = {"INGLENOOK_SERVER__PORT": "2222"}
+    loaded = load(config=file, environment=env)
+    assert loaded.settings.server.port == 2222
+    assert loaded.origins["server.port"] == "environment INGLENOOK_SERVER__PORT"
+    assert loaded.origins["server.host"] == str(file)
+    flagged = load(config=file, environment=env, flags={"server.port": 3333})
+    assert (flagged.settings.server.port, flagged.origins["server.port"]) == (3333, "flag")
+
+
+def test_the_cache_folder_is_not_the_cache_section(tmp_path: Path):
+    loaded = load(environment={"INGLENOOK_CACHE": str(tmp_path)})
+    assert loaded.cache == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[server]\nprot = 1", "did you mean 'server.port'"),
+        ("[server]\nport = 'x'", "server.port = 'x'"),
+        ("[server]\nport = 99999", "server.port = 99999"),
+        ("[workspace]\nprovider = 'auto'", "does not serve it yet"),
+        ("[server\n", "c.toml"),
+    ],
+)
+def test_a_wrong_file_names_the_key_and_the_place(tmp_path: Path, text: str, words: str):
+    file = tmp_path / "c.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as error:
+        load(config=file, environment={})
+    assert words in str(error.value)
+    assert "c.toml" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("", "http://127.0.0.1:11434"),
+        ("0.0.0.0:11434", "http://127.0.0.1:11434"),
+        (":5000", "http://127.0.0.1:5000"),
+        ("box", "http://box:11434"),
+        ("https://box", "https://box:443"),
+        ("http://box:1/path/", "http://box:1/path"),
+        ("[::1]:7", "http://[::1]:7"),
+    ],
+)
+def test_ollama_host_is_read_as_ollama_reads_it(host: str, url: str):
+    assert ollama_url(host) == url
+
+
+def test_the_template_is_valid_with_every_line_taken_in(tmp_path: Path):
+    lines = [
+        line.removeprefix("# ") if "=" in line or line.startswith("# [") else line
+        for line in TEMPLATE.splitlines()
+        if line.startswith("[") or line.startswith("# [") or " = " in line
+    ]
+    file = tmp_path / "c.toml"
+    file.write_text("\n".join(lines))
+    loaded = load(config=file, environment={})
+    assert [model.id for model in loaded.settings.models][1:] == [
+        "Luna",
+        "Terra",
+        "Sol",
+        "DeepSeek V4 Pro",
+    ]
+
+
+async def test_init_writes_once_and_show_names_origins(tmp_path: Path):
+    program = Program(home=tmp_path / "h", cwd=tmp_path)
+    assert (await program.run("config", "init")).code == 0
+    again = await program.run("config", "init")
+    assert again.code == 1 or again.code == 2
+    assert "left as it is" in again.err
+    shown = (await program.run("config", "show", "--json")).json()
+    assert shown["knowledge.embedder"]["origin"] == "environment INGLENOOK_KNOWLEDGE__EMBEDDER"
+    assert shown["server.port"] == {"value": 8420, "origin": "default"}
+
+
+async def test_a_wrong_configuration_exits_with_2(tmp_path: Path):
+    (tmp_path / "inglenook.toml").write_text("[nope]\nx = 1\n")
+    done = await Program(home=tmp_path / "h", cwd=tmp_path).run("runs", "list")
+    assert done.code == 2
+    assert "unknown key 'nope'" in done.err
+
+
+async def test_version_and_help_need_nothing(tmp_path: Path):
+    program = Program(home=tmp_path / "h")
+    assert (await program.run("--version")).out.strip() == "0.1.0"
+    help = await program.run("--help")
+    for command in ("serve", "ask", "kb", "runs", "replay", "doctor", "models", "config"):
+        assert command in help.out
+    assert not (tmp_path / "h").exists()
+
+
+async def test_doctor_names_what_is_missing_with_the_fix(tmp_path: Path):
+    done = await Program(home=tmp_path / "h").run("doctor", "--json")
+    checks = {check["name"]: check for check in done.json()["checks"]}
+    assert done.code == 1
+    assert checks["store"]["state"] == "ok"
+    assert "ollama pull qwen3" in checks["models"]["fix"]

@@ -1,0 +1,95 @@
+"""`inglenook runs …` and `replay`: what was done can be seen, taken along and run again."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+from tests.cli.program import Done, Program
+from tests.scripted_replies import calls
+from tests.scripted_server import ScriptedServer
+
+
+async def one_run(tmp_path: Path) -> tuple[Program, str]:
+    async with ScriptedServer([calls(("calculate", {"expression": "6*7"})), "42."]) as model:
+        program = Program(home=tmp_path / "h", ollama_url=model.url)
+        run = (await program.run("ask", "6*7?", "--json")).json()
+        return Program(home=program.home), run["id"]
+
+
+async def test_list_show_events_egress_and_verify(tmp_path: Path):
+    program, id = await one_run(tmp_path)
+    listed = await program.run("runs", "list")
+    assert id in listed.out
+    assert "6*7?" in listed.out
+    shown = await program.run("runs", "show", id)
+    assert (shown.code, "42." in shown.out) == (0, True)
+    events = (await program.run("runs", "events", id, "--json")).json()
+    assert [event["seq"] for event in events] == list(range(len(events)))
+    assert events[-1]["type"] == "run_finished"
+    assert (await program.run("runs", "egress", id)).out == "nothing left this machine\n"
+    verified = await program.run("runs", "verify")
+    assert (verified.code, "the chain is whole" in verified.out) == (0, True)
+
+
+async def test_an_exported_run_replays_in_another_home(tmp_path: Path):
+    program, id = await one_run(tmp_path)
+    file = tmp_path / "run.jsonl"
+    assert (await program.run("runs", "export", id, "-o", str(file))).code == 0
+    elsewhere = Program(home=tmp_path / "other")
+    done = await elsewhere.run("replay", str(file))
+    assert (done.code, done.out.startswith("identical")) == (0, True), done.err
+    by_id = await program.run("replay", id, "--json")
+    assert by_id.json() == {"identical": True, "difference": None}
+    by_stdin = await elsewhere.run("replay", "-", stdin=file.read_bytes())
+    assert by_stdin.code == 0
+
+
+def differs(done: Done, words: str) -> None:
+    assert done.code == 1
+    assert words in done.out, done.out + done.err
+
+
+async def test_a_changed_or_cut_export_fails_with_the_first_difference(tmp_path: Path):
+    program, id = await one_run(tmp_path)
+    text = (await program.run("runs", "export", id)).out
+    file = tmp_path / "run.jsonl"
+    file.write_text(text.replace('"result":"42"', '"result":"43"'))
+    differs(await program.run("replay", str(file)), "view_digest")
+    lines = text.splitlines()
+    file.write_text("\n".join(lines[:4] + lines[5:]))
+    differs(await program.run("replay", str(file)), "event 4 is missing")
+    file.write_text("not json\n")
+    done = await program.run("replay", str(file))
+    assert done.code == 1
+    assert "line 1 is no event" in done.err
+
+
+async def test_a_tampered_home_is_found_by_verify(tmp_path: Path):
+    program, _ = await one_run(tmp_path)
+    db = sqlite3.connect(program.home / "inglenook.db")
+    db.execute("UPDATE events SET payload = ? WHERE seq = 3", (b'{"type":"step_started"}',))
+    db.commit()
+    done = await program.run("runs", "verify", "--json")
+    assert done.code == 1
+    assert len(json.loads(done.out)["problems"]) == 1
+
+
+async def test_an_erased_run_keeps_its_chain_and_cannot_be_replayed(tmp_path: Path):
+    program, id = await one_run(tmp_path)
+    assert (await program.run("runs", "erase", id)).code == 0
+    assert (await program.run("runs", "verify")).code == 0
+    done = await program.run("replay", id)
+    assert done.code == 1
+    assert "erased" in done.err
+
+
+async def test_an_unknown_run_is_named(tmp_path: Path):
+    done = await Program(home=tmp_path / "h").run("runs", "show", "run_nope")
+    assert done.code == 1
+    assert "'run_nope'" in done.err
+
+
+async def test_following_a_finished_run_ends(tmp_path: Path):
+    program, id = await one_run(tmp_path)
+    done = await program.run("runs", "events", id, "--follow")
+    assert json.loads(done.out.splitlines()[-1])["type"] == "run_finished"
