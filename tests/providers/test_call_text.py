@@ -17,6 +17,7 @@ SUM = ("calculate", {"expression": "2+2"})
 
 WRITTEN = {
     "bare JSON": CALL,
+    "Qwen2.5 Coder": f"{{{CALL}}}",
     "fenced JSON": f"```json\n{CALL}\n```",
     "fence without language": f"```\n{CALL}\n```",
     "list": f"[{CALL}]",
@@ -83,6 +84,7 @@ NOT_CALLS = {
     "explained call": 'calculate(expression="2+2") gives 4.',
     "as a string": json.dumps(CALL),
     "unknown tool": '{"name": "delete_all", "arguments": {}}',
+    "one brace too many": f"{{{CALL}",
     "unknown Python": 'delete_all(path="/")',
     "cut JSON": '{"name": "calculate", "arguments": {"expression": "2+',
     "cut XML": "<tool_call>\n<function=calculate>\n<parameter=expression>\n2+2",

@@ -58,8 +58,10 @@ _ARGUMENT_PAIR = re.compile(
 )
 _NAME = re.compile(r"(?:functions\.)?([\w\-]+)(?::\d+)?", re.IGNORECASE)
 _CHILD = re.compile(r"\s*<([\w\-]+)>(.*?)</\1>\s*", re.DOTALL)
-_FIRST_KEY = re.compile(r"\{\s*(?:$|[\"'](\w*)($|[\"']))")
-_FIRST_NAME = re.compile(r"\{\s*[\"'](?:name|tool|tool_name|action)[\"']\s*:\s*[\"']([^\"']*)[\"']")
+_FIRST_KEY = re.compile(r"\{\{?\s*(?:$|[\"'](\w*)($|[\"']))")
+_FIRST_NAME = re.compile(
+    r"\{\{?\s*[\"'](?:name|tool|tool_name|action)[\"']\s*:\s*[\"']([^\"']*)[\"']"
+)
 _json = json.JSONDecoder(strict=False)
 
 
@@ -119,6 +121,11 @@ class CallText:
     def _take(self, text: str, start: int) -> tuple[list[FoundCall], int] | None:
         """The calls written at `start` and where they end."""
         first = text[start]
+        if text.startswith("{{", start):  # Qwen2.5 Coder: its template shows calls like this
+            taken = self._take_value(text, start + 1)
+            if taken is None or not text.startswith("}", taken[1]):
+                return None
+            return taken[0], taken[1] + 1
         if first in "{[":
             return self._take_value(text, start)
         if first == "<":
