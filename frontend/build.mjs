@@ -26,6 +26,13 @@ const pageOptions = (out) => ({
   minify: true,
   legalComments: "none",
   metafile: true,
+  // Its browser build decodes entities with innerHTML, which the policy's Trusted Types forbid.
+  alias: {
+    "decode-named-character-reference": join(
+      here,
+      "node_modules/decode-named-character-reference/index.js",
+    ),
+  },
   loader: { ".svg": "file" },
   logLevel: "warning",
 });

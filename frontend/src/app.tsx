@@ -5,6 +5,8 @@ import { api } from "./api/client.ts";
 import { Button } from "./components/button.tsx";
 import { copyText } from "./components/copy.ts";
 import { Empty } from "./components/empty.tsx";
+import { ErrorBox } from "./components/error.tsx";
+import { Guard } from "./components/guard.tsx";
 import { Sheet } from "./components/sheet.tsx";
 import { useToast } from "./components/toast.tsx";
 import { type Focus, Inspector, panelsOf } from "./run/inspector.tsx";
@@ -80,19 +82,21 @@ export function App() {
         <TopBar onMenu={() => setSheet("runs")} />
       )}
       <main className={route.screen === "home" ? "main main-home" : "main"}>
-        <Screen
-          route={route}
-          run={run}
-          onCite={onCite}
-          onInspect={
-            wide
-              ? null
-              : (panel) => {
-                  setFocus({ panel, source: null });
-                  setSheet("inspector");
-                }
-          }
-        />
+        <Guard key={path} fallback={(error) => <Broken error={error} />}>
+          <Screen
+            route={route}
+            run={run}
+            onCite={onCite}
+            onInspect={
+              wide
+                ? null
+                : (panel) => {
+                    setFocus({ panel, source: null });
+                    setSheet("inspector");
+                  }
+            }
+          />
+        </Guard>
         {asks && <Composer view={run?.view ?? null} onStop={stop} input={input} />}
       </main>
       {wide && route.screen === "run" && (
@@ -147,6 +151,16 @@ function Screen({ route, run, onCite, onInspect }: ScreenProperties): ReactNode 
         </div>
       );
   }
+}
+
+function Broken({ error }: { error: Error }) {
+  return (
+    <div className="column">
+      <h1 tabIndex={-1}>{t("broken.title")}</h1>
+      <ErrorBox error={error} onRetry={() => location.reload()} />
+      <p className="hint">{t("broken.hint")}</p>
+    </div>
+  );
 }
 
 function TopBar({ onMenu }: { onMenu: () => void }) {

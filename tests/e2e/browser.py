@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright
 
+from inglenook.api.page import PAGE_FOLDER
+from tests.e2e.page_mock import MockApi, serve
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 ARGUMENTS = [
     "--no-sandbox",  # CI runs as root in a container
@@ -58,6 +61,16 @@ class OpenedPage:
         own = (self.base_url + "/", f"blob:{self.base_url}/", "data:")
         return [url for url in self.requested if not url.startswith(own)]
 
+    async def ask(self, question: str) -> None:
+        """Write a question, send it, and be on its run's address."""
+        await self.page.get_by_role("textbox", name="Question").fill(question)
+        await self.page.get_by_role("button", name="Send").click()
+        await self.page.wait_for_url("**/runs/*")
+
+    async def ended(self, word: str = "complete") -> None:
+        """Wait until the run on the screen has its status line."""
+        await self.page.locator(".status-line").get_by_text(word, exact=True).wait_for()
+
     async def axe_violations(self) -> list[str]:
         """What axe-core finds on the present screen, one line each."""
         require(AXE.is_file(), "axe-core is missing (python3 scripts/build_page.py --test)")
@@ -101,3 +114,20 @@ async def opened(browser: Browser, base_url: str, **options: Any) -> AsyncGenera
 async def storage_of(page: Page) -> str:
     """Everything the page keeps in localStorage, as JSON."""
     return json.dumps(await page.evaluate("() => ({...localStorage})"))
+
+
+@asynccontextmanager
+async def page_over(mock: MockApi, path: str = "/", **options: Any) -> AsyncGenerator[OpenedPage]:
+    """A browser of its own on `path` of a scripted server, for one test."""
+    with serve(mock) as base_url:
+        async with launched() as browser, opened(browser, base_url, **options) as tab:
+            await tab.goto(path)
+            yield tab
+
+
+def built_page() -> Path:
+    require(
+        (PAGE_FOLDER / "index.html").is_file(),
+        "the page is not built (python3 scripts/build_page.py, which needs npm)",
+    )
+    return PAGE_FOLDER

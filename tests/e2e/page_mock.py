@@ -75,9 +75,9 @@ class PlayedRun:
 class MockApi:
     """State of the scripted server; a test changes it, the page sees it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, scene: Scene | None = None) -> None:
         self.runs: dict[str, PlayedRun] = {}
-        self.scene = Scene()
+        self.scene = scene or Scene()
         """What the next started run plays."""
         self.requests: list[JSON] = []
         self.config: JSON = {
@@ -279,7 +279,7 @@ def serve(mock: MockApi) -> Generator[str]:
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     config = uvicorn.Config(
-        mock.app, log_level="warning", lifespan="off", ws="none", timeout_graceful_shutdown=0
+        mock.app, log_level="warning", lifespan="off", ws="none", timeout_graceful_shutdown=1
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)

@@ -182,7 +182,7 @@ def plain_scene(answer: str = "391") -> Scene:
 def endless_scene() -> Scene:
     """Thinks and writes until it is stopped."""
     scene = Scene().start().step(1)
-    for _ in range(3):
+    for _ in range(40):
         scene.live("reasoning_delta", 0.02)
     for at in range(5_000):
         scene.live("text_delta", 0.02, text=f"word{at} ")

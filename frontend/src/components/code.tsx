@@ -35,7 +35,7 @@ export function Code({ label, text, copy = true }: Properties) {
         )}
       </div>
       {/* Scrolls by itself, so the keyboard must reach it. */}
-      <pre tabIndex={0} role="region" aria-label={label}>
+      <pre tabIndex={0} role="group" aria-label={label}>
         {cut ? text.slice(0, SHOWN_CHARACTERS) : text}
       </pre>
       {cut && (

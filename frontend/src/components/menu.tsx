@@ -12,7 +12,7 @@ export interface Choice {
 interface Properties {
   label: string;
   /** What the closed menu shows. */
-  value: ReactNode;
+  value: string;
   choices: readonly Choice[];
   onChoose: (id: string) => void;
   /** Several may be chosen: the menu stays open. */
@@ -69,7 +69,7 @@ export function Menu({ label, value, choices, onChoose, several, note }: Propert
         className="button button-plain menu-trigger"
         aria-haspopup="menu"
         aria-expanded={open}
-        aria-label={typeof value === "string" ? `${label}: ${value}` : label}
+        aria-label={value.includes(label) ? value : `${label}: ${value}`}
         onClick={() => setOpen(!open)}
       >
         <span className="menu-value">{value}</span> <span aria-hidden="true">▾</span>

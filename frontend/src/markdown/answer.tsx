@@ -5,6 +5,7 @@ import Markdown, { type Components } from "react-markdown";
 import rehypeSanitize, { defaultSchema } from "rehype-sanitize";
 import remarkGfm from "remark-gfm";
 import { copyText } from "../components/copy.ts";
+import { Guard } from "../components/guard.tsx";
 import { useToast } from "../components/toast.tsx";
 import { visible } from "../run/words.ts";
 import { t } from "../strings/index.ts";
@@ -37,14 +38,16 @@ export const Answer = memo(function Answer({ text, known, onCite }: Properties) 
   const components = useMemo(() => componentsWith(new Set(known), onCite), [knownKey, onCite]);
   return (
     <div className="answer-text">
-      <Markdown
-        remarkPlugins={[remarkGfm]}
-        rehypePlugins={plugins}
-        components={components}
-        urlTransform={(url) => (safeUrl(url) ? url : "")}
-      >
-        {text}
-      </Markdown>
+      <Guard fallback={() => <p className="answer-plain">{text}</p>}>
+        <Markdown
+          remarkPlugins={[remarkGfm]}
+          rehypePlugins={plugins}
+          components={components}
+          urlTransform={(url) => (safeUrl(url) ? url : "")}
+        >
+          {text}
+        </Markdown>
+      </Guard>
     </div>
   );
 });
@@ -73,12 +76,12 @@ function componentsWith(known: ReadonlySet<number>, onCite: (n: number) => void)
     h4: ({ children }: ComponentProps<"h4">) => <h6>{children}</h6>,
     h5: ({ children }: ComponentProps<"h5">) => <h6>{children}</h6>,
     pre: ({ children }: ComponentProps<"pre">) => (
-      <pre tabIndex={0} role="region" aria-label={t("answer.code")}>
+      <pre tabIndex={0} role="group" aria-label={t("answer.code")}>
         {children}
       </pre>
     ),
     table: ({ children }: ComponentProps<"table">) => (
-      <div className="table-scroll" tabIndex={0} role="region" aria-label={t("answer.table")}>
+      <div className="table-scroll" tabIndex={0} role="group" aria-label={t("answer.table")}>
         <table>{children}</table>
       </div>
     ),

@@ -1,14 +1,14 @@
 import { useEffect, useRef, useState } from "react";
 import { t } from "../strings/index.ts";
 import { outcome } from "../run/words.ts";
-import { hasEnded, type RunView } from "../run/view.ts";
+import { type CallView, hasEnded, type RunView, type StepView } from "../run/view.ts";
 
 const EVERY_MS = 1_000;
 
 /** Tells screen readers what a live run did: its steps and its end, never its tokens. */
 export function Announcer({ view }: { view: RunView | null }) {
   const [text, setText] = useState("");
-  const told = useRef<{ id: string; calls: number; ended: boolean } | null>(null);
+  const told = useRef({ id: "", calls: new Set<string>(), ended: false });
   const pending = useRef<string[]>([]);
   useEffect(() => {
     const timer = setInterval(() => {
@@ -18,34 +18,34 @@ export function Announcer({ view }: { view: RunView | null }) {
   }, []);
   useEffect(() => {
     if (!view || view.lastSeq < 0) return;
-    const now = { id: view.id, calls: finishedCalls(view), ended: hasEnded(view.status) };
-    const before = told.current;
-    told.current = now;
+    const { id, calls, ended } = told.current;
     // The first look at a run is its past: nothing to announce.
-    if (before?.id !== view.id) return;
-    if (now.calls > before.calls) pending.current.push(lastCall(view));
-    if (now.ended && !before.ended) {
+    const isPast = id !== view.id;
+    const fresh = finishedCalls(view).filter(([key]) => isPast || !calls.has(key));
+    const known = new Set([...(isPast ? [] : calls), ...fresh.map(([key]) => key)]);
+    told.current = { id: view.id, calls: known, ended: hasEnded(view.status) };
+    if (isPast) return;
+    for (const [, step, row] of fresh) pending.current.push(words(step, row));
+    if (told.current.ended && !ended) {
       pending.current.push(t(`status.${view.status}`), view.explanation);
     }
   }, [view]);
   return (
-    <div className="sr" aria-live="polite" data-testid="announcer">
+    <div className="sr" aria-live="polite">
       {text}
     </div>
   );
 }
 
-function finishedCalls(view: RunView): number {
-  return view.steps.reduce(
-    (sum, step) => sum + step.calls.filter((row) => row.finished !== null).length,
-    0,
+function finishedCalls(view: RunView): [string, StepView, CallView][] {
+  return view.steps.flatMap((step) =>
+    step.calls
+      .filter((row) => row.finished !== null)
+      .map((row): [string, StepView, CallView] => [`${step.n} ${row.call.id}`, step, row]),
   );
 }
 
-function lastCall(view: RunView): string {
-  const step = view.steps.at(-1);
-  const row = step?.calls.findLast((call) => call.finished !== null);
-  if (!step || !row) return "";
+function words(step: StepView, row: CallView): string {
   const how = row.finished?.blocked
     ? t("badge.blocked")
     : row.finished?.isError

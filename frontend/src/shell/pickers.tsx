@@ -83,7 +83,6 @@ export function KnowledgePicker({ knowledge, scope, onScope }: KnowledgeProperti
   const toggle = (id: string) =>
     onScope(scope.includes(id) ? scope.filter((other) => other !== id) : [...scope, id]);
   const nameOf = (id: string) => visible(items.find((item) => item.id === id)?.name ?? id);
-  const value = scope.length === 0 ? t("knowledge.pick.empty") : t("knowledge.pick.more");
   const note = knowledge.error ? knowledge.error.message : t("knowledge.pick.note");
   return (
     <>
@@ -102,7 +101,7 @@ export function KnowledgePicker({ knowledge, scope, onScope }: KnowledgeProperti
       <Menu
         several
         label={t("knowledge.pick")}
-        value={value}
+        value={t("knowledge.pick.value")}
         note={items.length === 0 && !knowledge.error ? t("knowledge.pick.none") : note}
         choices={items.map((item) => ({
           id: item.id,

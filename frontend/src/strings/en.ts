@@ -27,6 +27,10 @@ export const en = {
   "badge.failed": "failed",
   "badge.leaves": "leaves this machine",
 
+  "broken.hint":
+    "The run itself is not touched: its events are on the server, and `inglenook runs show` reads them.",
+  "broken.title": "This screen could not be drawn",
+
   "call.arguments": "Arguments",
   "call.coerced": "Corrected before the call",
   "call.error": "Error",
@@ -116,9 +120,8 @@ export const en = {
   "knowledge.confidential": "confidential",
   "knowledge.drop": "Remove {name}",
   "knowledge.pick": "Knowledge",
-  "knowledge.pick.empty": "# Knowledge",
-  "knowledge.pick.more": "#",
   "knowledge.pick.none": "No knowledge base yet. Add one on the Knowledge screen.",
+  "knowledge.pick.value": "# Knowledge",
   "knowledge.pick.note": "The run can read what you pick here and nothing else.",
 
   "left.ended": "status {status}, {size} back",
