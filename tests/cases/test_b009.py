@@ -6,7 +6,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from inglenook.events import ModelReplied, ToolStarted
+from inglenook.events import ModelReplied, ToolFinished, ToolStarted
 from inglenook.messages import Usage
 from inglenook.providers.openai_chat import OpenAIChatProvider
 from inglenook.tools.calculator import CalculatorTool
@@ -45,6 +45,7 @@ async def test_each_call_runs_once(
             events = await b.service.events(run["id"])
     assert run["answer"] == "It is 4."
     assert [e.call.id for e in events if isinstance(e, ToolStarted)] == ["c1"]
+    assert [e.result for e in events if isinstance(e, ToolFinished)] == ["4"]
     replied = next(e for e in events if isinstance(e, ModelReplied))
     assert replied.usage == Usage(input_tokens=11, output_tokens=5)
     assert replied.finish_reason == "tool_calls"

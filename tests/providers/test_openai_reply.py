@@ -1,6 +1,7 @@
 """Replies put together from chunks as the servers of this world really send them."""
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -254,3 +255,13 @@ def test_whatever_json_comes_the_reply_is_sound(chunks: list[dict[str, Any]]) ->
     assert all(ids)
     assert len(set(ids)) == len(ids)
     assert all(isinstance(call.name, str) for call in reply.message.tool_calls)
+
+
+def test_thousands_of_calls_and_fragments_cost_no_more_than_a_moment() -> None:
+    began = time.process_time()
+    many = [piece('{"x": 1}', index=n, id=f"c{n}", name="a") for n in range(20_000)]
+    assert len(put_together(*many).message.tool_calls) == 20_000
+    detail = {"type": "reasoning.text", "index": 0, "text": "word " * 20}
+    pieces = [chunk(reasoning_details=[detail]) for _ in range(20_000)]
+    assert put_together(*pieces).message.reasoning is not None
+    assert time.process_time() - began < 4

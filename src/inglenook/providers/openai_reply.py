@@ -18,12 +18,14 @@ from inglenook.providers.wire_json import dict_in, dicts_in, text_in
 REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "thought")
 """Where servers put the model's thinking; OpenRouter's structured form is `reasoning_details`."""
 
+GROWING_TEXTS = ("text", "summary", "data")
+"""Fields of a reasoning detail that come in pieces."""
+
 
 @dataclass(kw_only=True)
 class _OpenCall:
     """A call whose pieces are still coming."""
 
-    index: object
     id: str | None
     name: str
     text: str = ""
@@ -49,6 +51,8 @@ class OpenAIReply:
     _reasoning_field: str = ""
     _details: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     _calls: list[_OpenCall] = field(default_factory=list[_OpenCall])
+    _by_id: dict[str, _OpenCall] = field(default_factory=dict[str, _OpenCall])
+    _by_index: dict[int, _OpenCall] = field(default_factory=dict[int, _OpenCall])
 
     def take(self, chunk: dict[str, Any]) -> Sequence[Part]:
         """The deltas in one chunk.
@@ -84,7 +88,7 @@ class OpenAIReply:
             reasoning = Reasoning(
                 text="".join(self._reasoning),
                 field=self._reasoning_field,
-                details=tuple(self._details),
+                details=tuple(_joined(item) for item in self._details),
             )
         return ModelReply(
             message=Message(
@@ -122,18 +126,18 @@ class OpenAIReply:
         return parts
 
     def _take_detail(self, item: dict[str, Any]) -> None:
-        """Join the pieces of one item: same type and index, and one of the texts that grow.
+        """Join the pieces of one item: same type and index, and texts that grow.
 
         Source: https://openrouter.ai/docs/use-cases/reasoning-tokens
         """
-        last = self._details[-1] if self._details else {}
+        last: dict[str, Any] = self._details[-1] if self._details else {}
         if not last or any(last.get(key) != item.get(key) for key in ("type", "index")):
-            self._details.append(dict(item))
-            return
+            last = {}
+            self._details.append(last)
         for key, value in item.items():
-            if key in ("text", "summary", "data") and isinstance(value, str):
-                last[key] = text_in(last, key) + value
-            elif value is not None:
+            if key in GROWING_TEXTS and isinstance(value, str):
+                last.setdefault(key, []).append(value)
+            elif value is not None or key not in last:
                 last[key] = value
 
     def _take_call(self, fragment: dict[str, Any]) -> None:
@@ -149,9 +153,13 @@ class OpenAIReply:
         arguments: object = function.get("arguments")
         call = self._continued(index, id_, name, arguments)
         if call is None:
-            call = _OpenCall(index=index, id=id_, name=name)
+            call = _OpenCall(id=id_, name=name)
             self._calls.append(call)
         call.id = call.id or id_
+        if call.id:
+            self._by_id[call.id] = call
+        if isinstance(index, int):
+            self._by_index[index] = call
         call.name = call.name or name
         if isinstance(arguments, dict):
             call.object = cast("dict[str, Any]", arguments)
@@ -176,13 +184,16 @@ class OpenAIReply:
         return call
 
     def _candidate(self, index: object, id_: str | None) -> _OpenCall | None:
-        for call in reversed(self._calls):
-            if id_ and call.id == id_:
-                return call
-        for call in reversed(self._calls):
-            if index is None or call.index == index:
-                return call
-        return None
+        if id_ and (call := self._by_id.get(id_)):
+            return call
+        if index is None:
+            return self._calls[-1] if self._calls else None
+        return self._by_index.get(index) if isinstance(index, int) else None
+
+
+def _joined(item: dict[str, Any]) -> dict[str, Any]:
+    texts = {key: item[key] for key in GROWING_TEXTS if isinstance(item.get(key), list)}
+    return item | {key: "".join(pieces) for key, pieces in texts.items()}
 
 
 def _is_repeated(call: _OpenCall, arguments: str) -> bool:

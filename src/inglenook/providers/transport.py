@@ -27,6 +27,8 @@ QUERY_TIMEOUT_S = 30.0
 TAIL_TIMEOUT_S = 5.0
 """For what follows the end of a reply: usage, and the end of the HTTP body."""
 MAX_ERROR_BYTES = 64 * 1024
+MAX_REPLY_BYTES = 256 * 1024 * 1024
+"""A token takes some 250 bytes on the wire: a million tokens, and then the server is not sane."""
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 """OpenRouter lists its models in 1 MB."""
 _WARNED_BODY_BYTES = 2**20
@@ -53,6 +55,7 @@ class StreamedReply:
         self._response = response
         self._content = response.content
         self._server = server
+        self._size_bytes = 0
 
     @property
     def is_json(self) -> bool:
@@ -64,11 +67,19 @@ class StreamedReply:
 
         Raises:
             ProviderBusy: The connection was lost, or silent for too long.
+            ProviderError: The reply is larger than `MAX_REPLY_BYTES`.
         """
         try:
-            return await self._content.readany()
+            chunk = await self._content.readany()
         except (aiohttp.ClientError, TimeoutError) as error:
             raise self._server.lost(error) from error
+        self._size_bytes += len(chunk)
+        if self._size_bytes > MAX_REPLY_BYTES:
+            raise ProviderError(
+                f"The model server at {self._server.address} sent more than {MAX_REPLY_BYTES} "
+                "bytes in one reply and was stopped. Set `limits.output_tokens`."
+            )
+        return chunk
 
     async def read_tail(self) -> bytes:
         """As `read`, once the reply is known to be complete: what fails or lags then is no loss."""
