@@ -1,5 +1,6 @@
 """The event log's promises: order, durability, one writer, a chain that shows every change."""
 
+import contextlib
 import sqlite3
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
@@ -260,3 +261,29 @@ async def _commits(store: SqliteStore) -> int:
     """Changes of the file as another connection sees them."""
     found = await store._read("PRAGMA data_version", ())  # pyright: ignore[reportPrivateUsage]
     return int(found[0][0])
+
+
+async def test_a_write_that_cannot_be_stored_fails_alone(store: SqliteStore):
+    log = await store.claim(await store.create_run(row(), started()), "me", ignore)
+    log.append(StepStarted(step=1, remaining=1))
+    bad = row("run_bad")
+    object.__setattr__(bad, "model", object())  # no column takes this
+    store.flush()
+    with pytest.raises(StoreError, match="cannot be stored|failed"):
+        await store.create_run(bad, started())
+    log.append(StepStarted(step=2, remaining=0))
+    await log.settle()
+    assert [event.seq for event in await store.read("run_1")] == [0, 1, 2]
+    assert (await store.verify()).problems == ()
+
+
+@pytest.mark.parametrize("field", ["title", "session", "user", "model"])
+async def test_lone_surrogates_in_a_row_end_as_an_error_or_a_replacement(
+    store: SqliteStore, field: str
+):
+    odd = row()
+    object.__setattr__(odd, field, "\ud800")
+    with contextlib.suppress(StoreError):
+        await store.create_run(odd, started())
+    await store.create_run(row("run_2"), started())
+    assert await store.get_run("run_2") is not None

@@ -159,7 +159,7 @@ class SqliteStore:
     async def claim(self, row: RunRow, owner: str, committed: Committed) -> "SqliteRunLog":
         until = stamp(datetime.now(UTC) + timedelta(seconds=LEASE_S))
 
-        def run(db: sqlite3.Connection) -> tuple[int, bytes]:
+        def run(db: sqlite3.Connection) -> None:
             changed = db.execute(
                 "UPDATE runs SET owner = ?, epoch = epoch + 1, lease_until = ?,"
                 " status = CASE status WHEN 'queued' THEN 'running' ELSE status END"
@@ -168,12 +168,9 @@ class SqliteStore:
             )
             if changed.rowcount != 1:
                 raise LeaseLost(f"run {row.id!r} was taken up by another process")
-            return db.execute(
-                "SELECT seq, mac FROM events WHERE run_id = ? ORDER BY seq DESC LIMIT 1", (row.id,)
-            ).fetchone()
 
-        seq, mac = await self._writer.call(run)
-        return SqliteRunLog(self, row.id, row.epoch + 1, seq, mac, committed)
+        await self._writer.call(run, sync=False)
+        return SqliteRunLog(self, row.id, row.epoch + 1, committed)
 
     async def renew(self, owner: str) -> None:
         until = stamp(datetime.now(UTC) + timedelta(seconds=LEASE_S))
@@ -228,13 +225,14 @@ class SqliteStore:
         epoch = db.execute("SELECT epoch FROM runs WHERE id = ?", (log.run_id,)).fetchone()
         if epoch is None or epoch[0] != log.epoch:
             raise LeaseLost(f"run {log.run_id!r} was taken over by another process; this one stops")
+        seq, mac = log.head or _head(db, log.run_id)
         rows = [(append.at, append.event.type, append.payload) for append in appends]
-        stored, log.mac = self._insert(db, log.run_id, log.seq, log.mac, rows)
-        log.seq = stored[-1].seq
+        stored, mac = self._insert(db, log.run_id, seq, mac, rows)
+        log.head = (stored[-1].seq, mac)
         for append in appends:
             _update_row(db, log.run_id, append.event, append.at)
             if isinstance(append.event, RunFinished):
-                self._seal(db, log)
+                self._seal(db, log.run_id, *log.head)
         return stored
 
     def _insert(
@@ -260,12 +258,10 @@ class SqliteStore:
         )
         return stored, mac
 
-    def _seal(self, db: sqlite3.Connection, log: "SqliteRunLog") -> None:
+    def _seal(self, db: sqlite3.Connection, run_id: str, seq: int, mac: bytes) -> None:
         before = db.execute("SELECT mac FROM seals ORDER BY n DESC LIMIT 1").fetchone()
-        mac = seal(self._key, before[0] if before else GENESIS, log.run_id, log.seq, log.mac)
-        db.execute(
-            "INSERT INTO seals (run_id, seq, mac) VALUES (?, ?, ?)", (log.run_id, log.seq, mac)
-        )
+        sealed = seal(self._key, before[0] if before else GENESIS, run_id, seq, mac)
+        db.execute("INSERT INTO seals (run_id, seq, mac) VALUES (?, ?, ?)", (run_id, seq, sealed))
 
     # --- inbox -----------------------------------------------------------------------------
 
@@ -358,22 +354,14 @@ class _Append:
 
 
 class SqliteRunLog:
-    """Appends of one lease; `seq` and `mac` belong to the writer thread."""
+    """Appends of one lease."""
 
-    def __init__(
-        self,
-        store: SqliteStore,
-        run_id: str,
-        epoch: int,
-        seq: int,
-        mac: bytes,
-        committed: Committed,
-    ) -> None:
+    def __init__(self, store: SqliteStore, run_id: str, epoch: int, committed: Committed) -> None:
         self._store = store
         self.run_id = run_id
         self.epoch = epoch
-        self.seq = seq
-        self.mac = mac
+        self.head: tuple[int, bytes] | None = None
+        """`seq` and MAC of the last event, for the writer's thread; None: ask the database."""
         self._committed = committed
         self._appended = 0
         self._stored = 0
@@ -403,7 +391,10 @@ class SqliteRunLog:
         def run(db: sqlite3.Connection) -> list[StoredEvent]:
             return self._store.insert_under_lease(db, self, appends)
 
-        return Job(run, self._done, sync)
+        return Job(run, self._done, sync, self._forget_head)
+
+    def _forget_head(self) -> None:
+        self.head = None
 
     def _done(self, stored: list[StoredEvent] | None, error: Exception | None) -> None:
         if error is not None:
@@ -425,6 +416,12 @@ class SqliteRunLog:
             else:
                 waiting.append((target, future))
         self._waiters = waiting
+
+
+def _head(db: sqlite3.Connection, run_id: str) -> tuple[int, bytes]:
+    return db.execute(
+        "SELECT seq, mac FROM events WHERE run_id = ? ORDER BY seq DESC LIMIT 1", (run_id,)
+    ).fetchone()
 
 
 def _update_row(db: sqlite3.Connection, run_id: str, event: RunEvent, at: str) -> None:

@@ -5,6 +5,7 @@ few commits. Knows no tables: a job is a function of the connection.
 """
 
 import asyncio
+import logging
 import queue
 import sqlite3
 import threading
@@ -13,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from inglenook.errors import RuntimeFault, StoreError
+
+logger = logging.getLogger(__name__)
 
 Outcome = Any
 
@@ -25,6 +28,8 @@ class Job:
     """Called in the event loop after the commit, with the result or the error."""
     sync: bool = False
     """The commit must be on the disk itself, not only safe from a killed process."""
+    undo: Callable[[], None] = lambda: None
+    """Called in the writer's thread when what `run` did was rolled back; `run` may come again."""
 
 
 class GroupWriter:
@@ -90,22 +95,41 @@ class GroupWriter:
 
 
 def _commit(db: sqlite3.Connection, jobs: Sequence[Job]) -> list[tuple[Outcome, Exception | None]]:
-    outcomes: list[tuple[Outcome, Exception | None]] = []
+    """One transaction for all; if it fails, one for each, so that a bad job fails alone."""
     try:
-        db.execute("BEGIN IMMEDIATE")
-        for job in jobs:
-            try:
-                outcomes.append((job.run(db), None))
-            except RuntimeFault as error:
-                outcomes.append((None, error))
-        db.execute("COMMIT")
-    except sqlite3.Error as error:
+        return _transaction(db, jobs)
+    except Exception as error:  # noqa: BLE001 (whatever a job does, the writer goes on)
         if db.in_transaction:
             db.execute("ROLLBACK")
-        fault = StoreError(explain(error))
-        fault.__cause__ = error
-        return [(None, fault)] * len(jobs)
+        for job in jobs:
+            job.undo()
+        if len(jobs) > 1:
+            return [outcome for job in jobs for outcome in _commit(db, [job])]
+        return [(None, _fault(error))]
+
+
+def _transaction(
+    db: sqlite3.Connection, jobs: Sequence[Job]
+) -> list[tuple[Outcome, Exception | None]]:
+    outcomes: list[tuple[Outcome, Exception | None]] = []
+    db.execute("BEGIN IMMEDIATE")
+    for job in jobs:
+        try:
+            outcomes.append((job.run(db), None))
+        except RuntimeFault as error:
+            outcomes.append((None, error))
+    db.execute("COMMIT")
     return outcomes
+
+
+def _fault(error: Exception) -> StoreError:
+    if isinstance(error, sqlite3.Error):
+        fault = StoreError(explain(error))
+    else:
+        logger.error("a write failed", exc_info=error)
+        fault = StoreError(f"this cannot be stored: {type(error).__name__}: {error}")
+    fault.__cause__ = error
+    return fault
 
 
 def _deliver(jobs: Sequence[Job], outcomes: list[tuple[Outcome, Exception | None]]) -> None:

@@ -1,0 +1,145 @@
+"""What `inglenook_driver.py` measures: the product's parts put together as `bootstrap` does."""
+
+from pydantic import BaseModel
+
+from inglenook.agent.assistant import Assistant
+from inglenook.context.cleanup import KeepAll
+from inglenook.events import TextDelta
+from inglenook.messages import Message
+from inglenook.providers.base import ModelSpec
+from inglenook.providers.catalogue import ModelCatalogue
+from inglenook.providers.ollama import OllamaProvider
+from inglenook.providers.openai_chat import OpenAIChatProvider
+from inglenook.providers.recovery import RecoveringProvider
+from inglenook.providers.retry import RetryingProvider
+from inglenook.providers.transport import open_session
+from inglenook.run_request import RequestLimits, RunRequest
+from inglenook.runs.broadcast import Broadcast
+from inglenook.runs.in_process import InProcessEngine
+from inglenook.runs.service import RunService
+from inglenook.runs.supervisor import RunSupervisor
+from inglenook.store.base import StoredEvent
+from inglenook.store.locks import Owners
+from inglenook.store.sqlite import SqliteStore
+from inglenook.tools.base import ToolSpec
+from inglenook.tools.function import FunctionTool
+
+
+class WorkArguments(BaseModel):
+    step: int
+    size: int = 16
+    sleep_ms: int = 0
+
+
+SPEC = ToolSpec(
+    name="work",
+    description="Do one unit of work and return its result.",
+    arguments=WorkArguments,
+    effect="read",
+)
+
+
+class Toolbox:
+    def __init__(self, tool):
+        self.tool = tool
+
+    def local_tools(self):
+        return [FunctionTool(SPEC, self.tool())]
+
+    def document_tools(self, retriever):
+        return []
+
+    def web_tools(self):
+        return []
+
+    def delegate_tools(self):
+        return []
+
+
+class ScriptModels:
+    """Every model name is a script of the server."""
+
+    name = "scripted"
+
+    def __init__(self, base_url, ollama):
+        self.base_url, self.ollama = base_url, ollama
+
+    def spec(self, model):
+        return ModelSpec(
+            id=model,
+            provider="ollama" if self.ollama else "openai",
+            model=model,
+            base_url=self.base_url if self.ollama else self.base_url + "/v1",
+        )
+
+
+class Bench:
+    def __init__(self, service, models):
+        self.service, self.models = service, models
+
+    def request(self, model, task):
+        return RunRequest(model=model, messages=(Message(role="user", text=task),))
+
+    async def run(self, model, task):
+        self.models.add(model)
+        row = await self.service.start(self.request(model, task))
+        row = await self.service.wait(row.id)
+        if row.status != "complete":
+            raise SystemExit(f"{row.status} {row.reason}: {row.explanation}")
+        return "done"
+
+    async def stream(self, model, task):
+        self.models.add(model)
+        row = await self.service.start(self.request(model, task))
+        async for frame in self.service.follow(row.id):
+            if isinstance(frame, TextDelta):
+                yield frame.text
+            elif isinstance(frame, StoredEvent) and frame.type == "run_finished":
+                return
+
+
+class Models(ModelCatalogue):
+    def __init__(self, scripts, make_provider):
+        self.scripts = scripts
+        self.known = []
+        super().__init__(configured=self.known, discoveries=[], make_provider=make_provider)
+
+    def add(self, model):
+        if all(spec.id != model for spec in self._configured):
+            self._configured.append(self.scripts.spec(model))
+
+
+async def open_bench(home, base_url, tool, ollama):
+    store = SqliteStore(home)
+    owners = Owners(home)
+    session = open_session()
+    transport = OllamaProvider if ollama else OpenAIChatProvider
+    models = Models(
+        ScriptModels(base_url, ollama),
+        lambda spec: RecoveringProvider(RetryingProvider(transport(session, spec))),
+    )
+    context = KeepAll()
+    broadcast = Broadcast()
+    agent = Assistant(models=models, knowledge=None, toolbox=Toolbox(tool), context=context)
+    supervisor = RunSupervisor(
+        store=store,
+        broadcast=broadcast,
+        agents={"assistant": agent},
+        owner=owners.id,
+        default_limits=RequestLimits(steps=1000),
+        credentials={},
+    )
+    engine = InProcessEngine(store=store, supervisor=supervisor, owners=owners)
+    await engine.__aenter__()
+    service = RunService(
+        store=store,
+        engine=engine,
+        supervisor=supervisor,
+        broadcast=broadcast,
+        models=models,
+        knowledge=None,
+        owners=owners,
+        context_version=context.version,
+        credentials={},
+    )
+    return Bench(service, models)

@@ -1,0 +1,238 @@
+"""Runs every driver over every workload, interleaved, and prints tables of medians and ratios.
+
+    python run_all.py --setup                      make the venvs (newest versions) and stop
+    python run_all.py --rounds 5 --out r.jsonl     measure; results are appended to r.jsonl
+    python run_all.py --report r.jsonl             print the tables of an earlier run
+    python run_all.py --instructions --out i.jsonl count instructions per step with valgrind
+    --driver ours=/path/to/python:/path/to/driver.py   adds a contender (repeatable)
+
+Each round runs all contenders in a new random order; a ratio is the median over the rounds of
+(contender / baseline in the same round), so slow drifts of a noisy machine cancel out.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+VENVS = HERE / ".venvs"
+PACKAGES = {
+    "server": "uvloop orjson",
+    "raw": "httpx aiohttp orjson uvloop openai",
+    "pydantic_ai": "pydantic-ai-slim[openai]",
+    "openai_agents": "openai-agents",
+    "langchain": "langchain langgraph langchain-openai deepagents",
+    "agno": "agno openai",
+    "strands": "strands-agents[openai]",
+    "smolagents": "smolagents[openai]",
+    "retrieval": "numpy usearch tantivy apsw sqlite-vec",
+}
+DRIVERS = {  # name: venv, script, further arguments
+    "raw-limit": ("raw", "raw_limit.py"),
+    "raw-aiohttp": ("raw", "raw_aiohttp.py"),
+    "raw-httpx": ("raw", "raw_httpx.py"),
+    "raw-ollama": ("raw", "raw_ollama.py"),
+    "raw-openai": ("raw", "raw_openai.py"),
+    "raw-openai-bypass": ("raw", "raw_openai.py", "--bypass"),
+    "agno": ("agno", "agno_driver.py"),
+    "smolagents": ("smolagents", "smolagents_driver.py"),
+    "langchain": ("langchain", "langchain_driver.py"),
+    "openai-agents": ("openai_agents", "openai_agents_driver.py"),
+    "pydantic-ai": ("pydantic_ai", "pydantic_ai_driver.py"),
+    "deepagents": ("langchain", "langchain_driver.py", "--deep"),
+    "strands": ("strands", "strands_driver.py"),
+    "strands-shared": ("strands", "strands_driver.py", "--shared"),
+}
+BATCHES = ("w1,w3,w3s,w4,w4p", "w2", "w5", "w6")  # what shares a process
+# workload: (title, the metric whose ratios are shown, further metrics)
+TABLES = {
+    "w1": ("1 run x 20 steps", "cpu_ms_step", ("overhead_ms_step", "wall_ms_step", "server_connections")),
+    "w2": ("64 concurrent runs x 20 steps", "cpu_ms_step", ("steps_s", "peak_rss_mb", "kb_per_run")),
+    "w3": ("8 parallel async tools of 100 ms", "wall_ms", ("cpu_ms_step",)),
+    "w3s": ("8 parallel blocking tools of 100 ms", "wall_ms", ("cpu_ms_step",)),
+    "w4": ("2000 tokens streamed at once", "cpu_ms_1k", ("ttft_ms", "wall_ms_1k")),
+    "w4p": ("2000 tokens streamed 1 ms apart", "cpu_ms_1k", ("ttft_ms", "wall_ms_1k")),
+    "w5": ("a fresh process", "import_cpu_ms",
+           ("import_ms", "bare_rss_mb", "import_rss_mb", "run_rss_mb", "first_run_ms", "agent_cpu_us")),
+    "w6": ("1 run x 200 steps, 2 kB results", "cpu_s",
+           ("cpu_ms_early", "cpu_ms_late", "growth_us_per_step", "overhead_s", "peak_rss_mb")),
+    "instructions": ("millions of user-space instructions (valgrind)", "step", ("growth", "first_run")),
+}  # fmt: skip
+ENV = {
+    "PATH": os.environ["PATH"],
+    "HOME": os.environ.get("TMPDIR", "/tmp"),
+    "PYTHONHASHSEED": "0",
+    "NO_PROXY": "127.0.0.1",
+    "AGNO_TELEMETRY": "false",
+    "OPENAI_AGENTS_DISABLE_TRACING": "1",
+    "LANGSMITH_TRACING": "false",
+    "OTEL_SDK_DISABLED": "true",
+    "OPENAI_API_KEY": "none",
+}
+
+
+def setup() -> None:
+    for name, packages in PACKAGES.items():
+        subprocess.run([sys.executable, "-m", "venv", VENVS / name], check=True)
+        subprocess.run(
+            [VENVS / name / "bin/pip", "install", "-q", "-U", *packages.split()], check=True
+        )
+
+
+def commands(extra: list[str]) -> dict[str, list[str]]:
+    found = {
+        n: [str(VENVS / v / "bin/python"), str(HERE / "drivers" / s), *more]
+        for n, (v, s, *more) in DRIVERS.items()
+    }
+    for item in extra:
+        name, _, rest = item.partition("=")
+        found[name] = rest.split(":")
+    return found
+
+
+def run(command: list[str], base_url: str, workload: str, timeout: int) -> list[dict]:
+    """Run one driver process; returns its JSON lines, each with the whole process's accounting."""
+    process = subprocess.Popen(
+        ["timeout", str(timeout), *command, "--base-url", base_url, "--workload", workload],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV, text=True,
+    )  # fmt: skip
+    out, err = process.communicate()
+    lines = [json.loads(line) for line in out.splitlines() if line.startswith('{"driver"')]
+    if process.returncode or not lines:
+        print(f"  FAILED ({process.returncode}): {err.strip()[-300:]}", flush=True)
+    return lines
+
+
+def measure(args, base_url: str) -> None:
+    contenders = commands(args.driver)
+    chosen = args.only.split(",") if args.only else list(contenders)
+    with open(args.out, "a") as out:
+        for n in range(args.rounds):
+            for batch in args.batches.split(";") if args.batches else BATCHES:
+                random.shuffle(chosen)
+                for name in chosen:
+                    start = time.time()
+                    for line in run(contenders[name], base_url, batch, args.timeout):
+                        line.update(driver=name, round=n, load=os.getloadavg()[0])
+                        out.write(json.dumps(line) + "\n")
+                    out.flush()
+                    print(f"round {n} {batch} {name} {time.time() - start:.1f} s", flush=True)
+
+
+def count_instructions(args, base_url: str) -> None:
+    """Instructions per step and its growth with the history (2 kB results), from differences of runs."""
+    if not shutil.which("valgrind"):
+        sys.exit("--instructions needs valgrind")
+    valgrind = "valgrind --tool=cachegrind --cache-sim=no --branch-sim=no --cachegrind-out-file=/dev/null".split()
+
+    def count(command: list[str], what: str) -> float:
+        command = [*valgrind, *command, "--base-url", base_url, "--workload", what]
+        done = subprocess.run(command, capture_output=True, text=True, env=ENV, timeout=900)
+        if done.returncode:
+            raise RuntimeError(done.stderr[-300:])
+        return int(re.search(r"I\s+refs:\s+([\d,]+)", done.stderr)[1].replace(",", "")) / 1e6
+
+    contenders = commands(args.driver)
+    with open(args.out, "a") as out:
+        for name in args.only.split(",") if args.only else contenders:
+            try:
+                c = {s: count(contenders[name], f"run:steps-{s},size=2000") for s in (2, 12, 22)}
+                small = [count(contenders[name], f"run:steps-{s}") for s in (2, 22)]
+                line = {"driver": name, "workload": "instructions", "round": 0, "versions": {},
+                        "first_run": c[2], "step": (small[1] - small[0]) / 20,
+                        "growth": ((c[22] - c[12]) - (c[12] - c[2])) / 100}  # fmt: skip
+                out.write(json.dumps(line) + "\n")
+                out.flush()
+                print(line, flush=True)
+            except Exception as error:
+                print(f"{name} FAILED: {error!r}", flush=True)
+
+
+def number(x: float) -> str:
+    return f"{x:.0f}" if abs(x) >= 100 else f"{x:.3g}"
+
+
+def report(path: str, baselines=("raw-limit", "raw-httpx")) -> None:
+    values = defaultdict(lambda: defaultdict(dict))  # workload -> driver -> round -> line
+    versions = {}
+    with open(path) as file:
+        for line in map(json.loads, file):
+            values[line["workload"]][line["driver"]][line["round"]] = line
+            versions[line["driver"]] = {**versions.get(line["driver"], {}), **line["versions"]}
+    for workload, (title, metric, more) in TABLES.items():
+        if workload not in values:
+            continue
+        rows = {}
+        for driver, rounds in values[workload].items():
+            rounds = {n: line for n, line in rounds.items() if metric in line}
+            if not rounds:
+                continue
+            cells = [
+                statistics.median(line[m] for line in rounds.values() if m in line)
+                for m in (metric, *more)
+            ]
+            ratios = []
+            for baseline in baselines:
+                base = values[workload].get(baseline, {})
+                pairs = [line[metric] / base[n][metric] for n, line in rounds.items() if n in base]
+                ratios.append(number(statistics.median(pairs)) + "x" if pairs else "-")
+            rows[driver] = (cells, ratios, len(rounds))
+        print(f"\n### {workload}: {title}\n")
+        print(
+            "| contender |",
+            " | ".join((metric, *(f"vs {b}" for b in baselines), *more, "rounds")),
+            "|",
+        )
+        print("|---|" + "---:|" * (len(more) + len(baselines) + 2))
+        for driver, (cells, ratios, n) in sorted(rows.items(), key=lambda row: row[1][0][0]):
+            first, *others = map(number, cells)
+            print(f"| {driver} |", " | ".join((first, *ratios, *others, str(n))), "|")
+    print(
+        "\nVersions:",
+        "; ".join(
+            f"{d}: {', '.join(f'{p} {v}' for p, v in ps.items())}"
+            for d, ps in versions.items()
+            if ps
+        ),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--setup", action="store_true")
+    parser.add_argument("--report", metavar="FILE")
+    parser.add_argument("--instructions", action="store_true")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", help="names of contenders, with commas")
+    parser.add_argument("--batches", help="workloads; ',' within a process, ';' between processes")
+    parser.add_argument("--driver", action="append", default=[], metavar="NAME=PYTHON:SCRIPT")
+    parser.add_argument("--timeout", type=int, default=300, help="seconds for one process")
+    parser.add_argument("--out", default="results.jsonl")
+    args = parser.parse_args()
+    if args.setup:
+        return setup()
+    if args.report:
+        return report(args.report)
+    command = [VENVS / "server/bin/python", HERE / "scripted_server.py"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        base_url = server.stdout.readline().strip()
+        (count_instructions if args.instructions else measure)(args, base_url)
+    finally:
+        server.terminate()
+    report(args.out)
+
+
+if __name__ == "__main__":
+    main()
