@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from inglenook.errors import BlockedCall, RunEnded, StoreError, ToolError
 from inglenook.events import Effect, ToolFinished, ToolStarted
 from inglenook.messages import ToolCall, ToolOutput, ToolSchema
+from inglenook.providers.calls import MALFORMED_ARGUMENTS
 from inglenook.run_context import RunContext
 from inglenook.tools.base import Tool, ToolSpec
 
@@ -128,6 +129,11 @@ def validated(spec: ToolSpec, call: ToolCall) -> tuple[BaseModel, tuple[str, ...
     Raises:
         ToolError: They do not fit; names each field, what was sent and what is wanted.
     """
+    if MALFORMED_ARGUMENTS in call.arguments:
+        raise ToolError(
+            f"{spec.name} was not run, its arguments are no JSON object: "
+            f"{call.arguments[MALFORMED_ARGUMENTS]!r:.200}. Send one JSON object."
+        )
     known = spec.arguments.model_fields
     kept: dict[str, Any] = {}
     notes: list[str] = []
