@@ -42,7 +42,7 @@ export function Tabs<Id extends string>(properties: Properties<Id>) {
             tabIndex={tab.id === selected ? 0 : -1}
             onClick={() => onSelect(tab.id)}
           >
-            {tab.label}
+            {tab.label}{" "}
             {tab.count !== undefined && <span className="tab-count">{tab.count}</span>}
           </button>
         ))}
