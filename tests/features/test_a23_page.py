@@ -16,7 +16,9 @@ async def test_amber_stands_at_the_network_call_alone() -> None:
         amber = steps.locator(".badge-amber")
         await expect(amber).to_have_count(1)
         await expect(amber).to_have_text("▲ leaves this machine")
-        await expect(steps.locator("li", has=tab.page.locator(".badge-amber"))).to_contain_text("web_search")
+        await expect(steps.locator("li", has=tab.page.locator(".badge-amber"))).to_contain_text(
+            "web_search"
+        )
         await expect(steps.locator("li", has_text="search_knowledge_base")).to_contain_text("local")
         blocked = steps.locator("li", has_text="run_command")
         await expect(blocked.locator(".badge-red")).to_have_text("⊘ blocked")
