@@ -5,6 +5,7 @@ One frozen model an event; `RunEvent` is their discriminated union. The header (
 """
 
 import json
+from collections.abc import Awaitable
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias
 
@@ -281,11 +282,13 @@ class EventSink(Protocol):
         """
         ...
 
-    async def settle(self, *, sync: bool = False) -> None:
-        """Return when everything emitted is committed; with `sync`, also on the disk itself.
+    def settle(self, *, sync: bool = False) -> Awaitable[None]:
+        """Have everything emitted so far committed now; with `sync`, also on the disk itself.
+
+        The work begins with the call; what is returned ends when it is done.
 
         Raises:
-            LeaseLost, StoreError: As `emit`.
+            LeaseLost, StoreError: As `emit`, from the awaitable.
         """
         ...
 

@@ -78,8 +78,9 @@ class AgentLoop:
                 window=self._window,
             )
         )
-        await run.sink.settle()  # what the model is told is in the log first
+        told = run.sink.settle()  # the commit overlaps the model's work
         reply = await self._stream(view, run)
+        await told  # nothing follows from a reply before all it rests on is stored
         run.sink.emit(
             ModelReplied(
                 step=state.steps,

@@ -5,7 +5,7 @@ resumed run cannot stand anywhere else than the run that was killed.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from dataclasses import replace
 
 from inglenook.events import (
@@ -179,8 +179,8 @@ class FoldingSink:
         self._sink.emit(event)
         self._state.apply(event)
 
-    async def settle(self, *, sync: bool = False) -> None:
-        await self._sink.settle(sync=sync)
+    def settle(self, *, sync: bool = False) -> Awaitable[None]:
+        return self._sink.settle(sync=sync)
 
     def publish(self, delta: TextDelta) -> None:
         self._sink.publish(delta)

@@ -1,5 +1,7 @@
 """RecordingSink: nothing reaches a reader before it is in the log."""
 
+from collections.abc import Awaitable
+
 from inglenook.events import RunEvent, TextDelta
 from inglenook.runs.broadcast import Broadcast
 from inglenook.store.base import RunLog
@@ -16,8 +18,8 @@ class RecordingSink:
     def emit(self, event: RunEvent) -> None:
         self._log.append(event)
 
-    async def settle(self, *, sync: bool = False) -> None:
-        await self._log.settle(sync=sync)
+    def settle(self, *, sync: bool = False) -> Awaitable[None]:
+        return self._log.settle(sync=sync)
 
     def publish(self, delta: TextDelta) -> None:
         self._broadcast.publish(self._run_id, delta)

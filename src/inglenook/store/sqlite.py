@@ -7,6 +7,7 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,6 +39,7 @@ LINGER_S = 0.004
 """How long an event may wait for others when nobody waits for it; readers see it that later."""
 LEASE_S = 30.0
 BUSY_TIMEOUT_MS = 10_000
+ROWS_PER_INSERT = 32
 READERS = 2
 
 T = TypeVar("T")
@@ -243,19 +245,17 @@ class SqliteStore:
         mac: bytes,
         rows: Sequence[tuple[str, str, bytes]],
     ) -> tuple[list[StoredEvent], bytes]:
-        values: list[tuple[Any, ...]] = []
+        values: list[Any] = []
         stored: list[StoredEvent] = []
         for at, type, payload in rows:
             seq += 1
             digest = payload_digest(self._key, payload)
             mac = link(self._key, mac, run_id, seq, at, type, digest)
-            values.append((run_id, seq, at, type, digest, mac, payload))
+            values += (run_id, seq, at, type, digest, mac, payload)
             stored.append(StoredEvent(run_id=run_id, seq=seq, at=at, type=type, payload=payload))
-        db.executemany(
-            "INSERT INTO events (run_id, seq, at, type, digest, mac, payload)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            values,
-        )
+        for start in range(0, len(rows), ROWS_PER_INSERT):
+            part = values[start * 7 : (start + ROWS_PER_INSERT) * 7]
+            db.execute(_insert_events(len(part) // 7), part)
         return stored, mac
 
     def _seal(self, db: sqlite3.Connection, run_id: str, seq: int, mac: bytes) -> None:
@@ -416,6 +416,16 @@ class SqliteRunLog:
             else:
                 waiting.append((target, future))
         self._waiters = waiting
+
+
+@cache
+def _insert_events(rows: int) -> str:
+    """One statement for several rows: each statement hands the interpreter's lock over and back."""
+    row = "(?, ?, ?, ?, ?, ?, ?)"
+    return (
+        "INSERT INTO events (run_id, seq, at, type, digest, mac, payload)"  # noqa: S608 (constants)
+        f" VALUES {', '.join([row] * rows)}"
+    )
 
 
 def _head(db: sqlite3.Connection, run_id: str) -> tuple[int, bytes]:

@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ValidationError
@@ -69,9 +70,12 @@ class ToolRegistry:
             run.sink.emit(ToolFinished(call=call, result=result, is_error=True, blocked=True))
             return
         run.sink.emit(ToolStarted(call=call, effect=tool.spec.effect, network=tool.spec.open_world))
-        if tool.spec.effect == "write" or tool.spec.open_world:
+        has_effect = tool.spec.effect == "write" or tool.spec.open_world
+        if has_effect:
             await run.sink.settle(sync=True)  # the intent outlives the machine before its effect
         run.sink.emit(await _run(tool, call, run))
+        if has_effect:
+            await run.sink.settle(sync=True)
 
     def _find(self, name: str) -> Tool | None:
         return self._tools.get(self._by_lower_name.get(plain_name(name), ""))
@@ -158,6 +162,7 @@ def validated(spec: ToolSpec, call: ToolCall) -> tuple[BaseModel, tuple[str, ...
     return arguments, tuple(notes)
 
 
+@lru_cache(maxsize=512)
 def schema_of(spec: ToolSpec) -> ToolSchema:
     """The tool's schema as models read it: without titles and nesting that say nothing."""
     parameters = spec.arguments.model_json_schema()
