@@ -13,7 +13,7 @@ import numpy as np
 from inglenook.errors import ProviderBusy, ToolError
 from inglenook.events import RunEvent, TextDelta
 from inglenook.knowledge.base import Document, Passage
-from inglenook.knowledge.embedder import Vectors, unit
+from inglenook.knowledge.embedder import Vectors, embeddable, unit
 from inglenook.knowledge.ingest import FileOutcome
 from inglenook.knowledge.local import LocalKnowledge
 from inglenook.run_context import Limits, RunContext
@@ -45,7 +45,7 @@ class WordEmbedder:
             raise ProviderBusy("the embedding server is away")
         rows = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
-            for word in text.lower().split():
+            for word in embeddable(text).lower().split():
                 digest = hashlib.sha256(word.encode()).digest()
                 row[digest[0] % self.dimensions] += 1
                 row[digest[1] % self.dimensions] -= 0.5

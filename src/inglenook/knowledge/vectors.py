@@ -1,0 +1,50 @@
+"""The matrix of one knowledge base: float32 rows in a file, mapped into memory, searched whole."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from inglenook.knowledge.embedder import Vectors
+
+
+class VectorFile:
+    """Rows are written before the database names them, so that no crash leaves a row unwritten."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def write(self, rows: Sequence[int], vectors: Vectors) -> None:
+        """Store `vectors[i]` as row `rows[i]`, on the disk when this returns."""
+        row_bytes = vectors.shape[1] * 4
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+        with os.fdopen(descriptor, "r+b") as file:
+            for row, vector in zip(rows, vectors, strict=True):
+                file.seek(row * row_bytes)
+                file.write(np.ascontiguousarray(vector, dtype=np.float32).tobytes())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def erase(self, rows: Sequence[int], dimensions: int) -> None:
+        if rows and self._path.exists():
+            self.write(rows, np.zeros((len(rows), dimensions), dtype=np.float32))
+
+    def remove(self) -> None:
+        self._path.unlink(missing_ok=True)
+
+    def holds(self, row_count: int, dimensions: int) -> bool:
+        try:
+            return self._path.stat().st_size >= row_count * dimensions * 4
+        except FileNotFoundError:
+            return row_count == 0
+
+    def scores(
+        self, query: Vectors, rows: npt.NDArray[np.int64], row_count: int
+    ) -> npt.NDArray[np.float32]:
+        """Cosine of `query` with each of `rows`, all of them below `row_count`."""
+        shape = (row_count, len(query))
+        matrix = np.memmap(self._path, dtype=np.float32, mode="r", shape=shape)
+        every = np.asarray(matrix) @ query
+        return every if len(rows) == row_count else every[rows]
