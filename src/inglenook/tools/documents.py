@@ -1,0 +1,121 @@
+"""`search_knowledge_base` and `read_document` over the run's retriever.
+
+The retriever is the scope: neither tool has an argument that could widen it, and every name in an
+answer or an error is of a document in scope.
+"""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from inglenook.errors import ToolError
+from inglenook.knowledge.base import Passage, Retriever
+from inglenook.messages import Source, ToolOutput
+from inglenook.run_context import RunContext
+from inglenook.tools.base import ToolSpec
+from inglenook.tools.document_names import find_document
+
+MAX_PAGE_CHARS = 12_000
+"""About 3,000 tokens: a page of a document that still leaves a small model room to think."""
+_LINE_SEARCH_CHARS = 400
+"""A page ends at a line's end if there is one in its last characters."""
+
+
+class SearchArguments(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    query: str = Field(min_length=1, max_length=2000, description="What to look for, in words")
+    k: int = Field(default=5, ge=1, le=20, description="How many passages")
+
+
+class ReadArguments(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1, max_length=500, description="The document's name or file id")
+    offset: int = Field(default=0, ge=0, description="Character to read on from")
+
+
+class SearchKnowledgeTool:
+    spec = ToolSpec(
+        name="search_knowledge_base",
+        description="Search the selected documents; returns numbered passages to cite as [n].",
+        arguments=SearchArguments,
+        effect="read",
+    )
+
+    def __init__(self, retriever: Retriever) -> None:
+        self._retriever = retriever
+
+    async def run(self, arguments: Any, run: RunContext) -> ToolOutput:
+        passages = await self._retriever.retrieve(arguments.query, arguments.k)
+        if not passages:
+            documents = await self._retriever.documents()
+            return ToolOutput(text=_nothing_found(arguments.query, len(documents)))
+        sources = [
+            run.sources.add(
+                kind="document",
+                title=passage.file_name,
+                file_id=passage.file_id,
+                quote=passage.text,
+            )
+            for passage in passages
+        ]
+        parts = [_shown(s, p) for s, p in zip(sources, passages, strict=True)]
+        return ToolOutput(text="\n\n".join(parts), sources=tuple(sources))
+
+
+class ReadDocumentTool:
+    spec = ToolSpec(
+        name="read_document",
+        description="Read the full text of one of the selected documents, page by page.",
+        arguments=ReadArguments,
+        effect="read",
+    )
+
+    def __init__(self, retriever: Retriever) -> None:
+        self._retriever = retriever
+
+    async def run(self, arguments: Any, run: RunContext) -> ToolOutput:
+        document = find_document(arguments.name, await self._retriever.documents())
+        text = await self._retriever.read(document.id)
+        start: int = arguments.offset
+        if start >= len(text) and start > 0:
+            raise ToolError(
+                f"offset {start} is past the end of {document.name!r}, which has {len(text)} "
+                f"characters; the last one is {max(0, len(text) - 1)}."
+            )
+        end = page_end(text, start)
+        source = run.sources.add(kind="document", title=document.name, file_id=document.id)
+        rest = f"continue with offset={end}" if end < len(text) else "end of the document"
+        asked = arguments.name.strip()
+        is_exact = asked in (document.id, document.name)
+        note = "" if is_exact else f", the closest in scope to {asked[:200]!r}"
+        return ToolOutput(
+            text=f"[{source.n}] {document.name} (file id {document.id}){note}\n"
+            f"{text[start:end]}\n"
+            f"[characters {start}-{end} of {len(text)}; {rest}]",
+            sources=(source,),
+        )
+
+
+def page_end(text: str, start: int) -> int:
+    """Where the page that begins at `start` ends; the next one begins there."""
+    end = min(len(text), start + MAX_PAGE_CHARS)
+    if end == len(text):
+        return end
+    line_end = text.rfind("\n", end - _LINE_SEARCH_CHARS, end)
+    return line_end + 1 if line_end >= 0 else end
+
+
+def _shown(source: Source, passage: Passage) -> str:
+    section = f" § {passage.heading}" if passage.heading else ""
+    return f"[{source.n}] {passage.file_name}{section} (file id {passage.file_id})\n{passage.text}"
+
+
+def _nothing_found(query: str, count: int) -> str:
+    if count == 0:
+        return "The selected knowledge bases hold no documents, so there is nothing to search."
+    return (
+        f"No passage in the {count} selected documents matches {query[:200]!r}. Try other words, "
+        "or read a document by its name."
+    )
