@@ -4,7 +4,7 @@ Nothing here can reach a network, a model or a tool: the provider and the dispat
 log. Dates, ids and durations come from the events; parallel calls are compared each by itself.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Generator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -174,6 +174,14 @@ class RecordedTools:
         run.sink.emit(self._record.get(("tool_finished", call.id)))
 
 
+class Settled:
+    """Done already; unlike a coroutine it may be left unawaited."""
+
+    def __await__(self) -> Generator[Any, None, None]:
+        return
+        yield
+
+
 class ComparingSink:
     """An EventSink that stores nothing and holds each event against the recorded one."""
 
@@ -189,7 +197,8 @@ class ComparingSink:
         if _comparable(event) != _comparable(recorded):
             raise ReplayMismatch(_difference(f"{key[0]} {key[1]!r}", recorded, event))
 
-    async def settle(self, *, sync: bool = False) -> None: ...
+    def settle(self, *, sync: bool = False) -> Awaitable[None]:
+        return Settled()
 
     def publish(self, delta: TextDelta) -> None: ...
 
