@@ -69,7 +69,7 @@ def _sources(frontend: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(frontend):
         folders[:] = [name for name in folders if name not in _NOT_SOURCES]
         for name in files:
-            if ".test." not in name:
+            if ".test." not in name and not name.endswith(".md"):
                 yield Path(folder, name)
 
 

@@ -7,6 +7,7 @@ Run it from the checkout's root after scripts/build_page.py: `python scripts/pag
 import argparse
 import asyncio
 import sys
+from itertools import product
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -17,9 +18,10 @@ from tests.e2e.browser import OpenedPage, launched, opened  # noqa: E402
 from tests.e2e.page_mock import MockApi, serve, yesterday  # noqa: E402
 from tests.e2e.page_scenes import plain_scene, policy_scene  # noqa: E402
 
-SIZES = {"desktop": (1280, 800), "tablet": (768, 1024), "phone": (360, 740)}
+SIZES = {"desktop": (1280, 720), "tablet": (768, 1024), "phone": (360, 740)}
 
 
+SHOWN = (("desktop", "light"), ("desktop", "dark"), ("phone", "light"))  # in the documentation
 QUESTIONS = ("What is 17 × 23?", "Summarise the travel rules", "Who is on call this week?")
 POLICY = "What does our policy say on paid leave, and how does it compare?"
 
@@ -39,15 +41,15 @@ def filled() -> MockApi:
 async def shoot(folder: Path, every: bool) -> None:
     with serve(filled()) as base_url:
         async with launched() as browser:
-            for size, (width, height) in SIZES.items():
-                for theme in ("light", "dark"):
-                    viewport = {"width": width, "height": height}
-                    async with opened(
-                        browser, base_url, viewport=viewport, color_scheme=theme
-                    ) as tab:
-                        await run_screen(tab, folder, f"{size}-{theme}")
-                        if every or (size, theme) == ("desktop", "light"):
-                            await other_screens(tab, folder, f"{size}-{theme}")
+            for size, theme in product(SIZES, ("light", "dark")):
+                if not every and (size, theme) not in SHOWN:
+                    continue
+                width, height = SIZES[size]
+                viewport = {"width": width, "height": height}
+                async with opened(browser, base_url, viewport=viewport, color_scheme=theme) as tab:
+                    await run_screen(tab, folder, f"{size}-{theme}")
+                    if every or (size, theme) == SHOWN[0]:
+                        await other_screens(tab, folder, f"{size}-{theme}")
 
 
 async def run_screen(tab: OpenedPage, folder: Path, name: str) -> None:

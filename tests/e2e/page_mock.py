@@ -25,6 +25,8 @@ from inglenook.api.page import page_routes
 from tests.e2e.page_scenes import Frame, Json, Scene
 
 JSON = dict[str, Any]
+EVENT_TAKES = timedelta(seconds=0.4)
+"""Between the events of a run of the past."""
 
 
 @dataclass
@@ -60,8 +62,8 @@ class PlayedRun:
             "finished_at": None,
         }
 
-    def append(self, fields: Json) -> None:
-        header = {"seq": len(self.log), "run_id": self.id, "at": _iso(datetime.now(UTC))}
+    def append(self, fields: Json, at: datetime | None = None) -> None:
+        header = {"seq": len(self.log), "run_id": self.id, "at": _iso(at or datetime.now(UTC))}
         event = {**header, **fields}
         if event["type"] == "run_started":
             messages = [
@@ -106,7 +108,7 @@ class MockApi:
         run = PlayedRun(id=run_id, scene=scene, body=defaults | body)
         for frame in scene.frames:
             if not frame.live:
-                run.append(frame.fields)
+                run.append(frame.fields, run.created_at + len(run.log) * EVENT_TAKES)
         self.runs[run_id] = run
         return run
 
