@@ -85,7 +85,7 @@ class ModelCatalogue:
             return offered
         specs = await self.specs() or await self._demo_specs()
         for spec in specs:
-            if spec.id == model_id:
+            if spec.id in (model_id, f"{model_id}:latest"):  # Ollama's tag for no tag
                 offered = Offered(spec=spec, provider=self._make_provider(spec))
                 self._offered[model_id] = offered
                 return offered
