@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from inglenook.runs import service as service_module
+from inglenook.runs import starting as starting_module
 from tests.support import EchoTool, bench, call, replies, say
 
 
@@ -13,7 +13,7 @@ async def test_two_runs_of_one_day_share_their_system_message(
 ):
     systems: list[str] = []
     for minute in ("09:00", "09:01", "23:59"):
-        monkeypatch.setattr(service_module, "datetime", frozen(f"2031-02-03T{minute}:30+01:00"))
+        monkeypatch.setattr(starting_module, "datetime", frozen(f"2031-02-03T{minute}:30+01:00"))
         provider = replies(say("", call("echo", text="x")), say("ok"))
         async with bench(tmp_path, provider, tools=[EchoTool()]) as b:
             await b.run(session="s")
@@ -29,7 +29,7 @@ async def test_the_next_day_differs_by_its_date_alone(
 ):
     systems: list[str] = []
     for day in ("2031-02-03", "2031-02-04"):
-        monkeypatch.setattr(service_module, "datetime", frozen(f"{day}T10:00:00+01:00"))
+        monkeypatch.setattr(starting_module, "datetime", frozen(f"{day}T10:00:00+01:00"))
         provider = replies(say("ok"))
         async with bench(tmp_path, provider) as b:
             await b.run()

@@ -1,17 +1,15 @@
 """Child runs: started, found again and executed within their parent's task."""
 
 import hashlib
-from datetime import UTC, datetime
 
 from inglenook.agent.delegate import ChildResult, ChildTask
-from inglenook.agent.scheduler import VERSION as SCHEDULER_VERSION
 from inglenook.agent.state import RunState
-from inglenook.agent.strategies import STRATEGIES
-from inglenook.events import RunStarted, Versions, decode
+from inglenook.events import decode
 from inglenook.messages import Message
 from inglenook.run_request import RequestLimits, RunRequest
+from inglenook.runs.starting import queued_row, run_started
 from inglenook.runs.supervisor import RunSupervisor
-from inglenook.store.base import RunRow, RuntimeStore
+from inglenook.store.base import RuntimeStore
 
 ID_TIME_CHARS = len("run_") + 11
 
@@ -49,44 +47,22 @@ class Children:
     async def _create(self, task: ChildTask) -> None:
         parent = await self._store.get_run(task.parent)
         assert parent is not None, "a child is started by a run"
-        strategy = STRATEGIES[task.agent.strategy]
         request = RunRequest(
             model=task.agent.model or parent.model,
             messages=(Message(role="user", text=task.task),),
-            strategy=strategy.name,
+            strategy=task.agent.strategy,
             knowledge=task.permissions.knowledge,
             web=task.permissions.web,
             limits=RequestLimits(steps=task.agent.steps),
             session=parent.session,
             user=parent.user,
         )
-        started = RunStarted(
-            request=request,
-            model=request.model,
-            versions=Versions(
-                strategy=strategy.id,
-                scheduler=SCHEDULER_VERSION,
-                context=self._context_version,
+        await self._store.create_run(
+            queued_row(request, run_id=task.id, parent=task.parent),
+            run_started(
+                request,
+                task.permissions,
+                context_version=self._context_version,
+                parent=task.parent,
             ),
-            permissions=task.permissions,
-            parent=task.parent,
-            today=datetime.now().astimezone().date().isoformat(),
         )
-        row = RunRow(
-            id=task.id,
-            session=parent.session,
-            parent=task.parent,
-            user=parent.user,
-            title=task.task[:80],
-            model=request.model,
-            strategy=strategy.id,
-            status="queued",
-            reason=None,
-            explanation=None,
-            created_at=datetime.now(UTC),
-            finished_at=None,
-            owner=None,
-            epoch=0,
-            lease_until=None,
-        )
-        await self._store.create_run(row, started)

@@ -1,28 +1,24 @@
 """RunService: start, follow, cancel, continue and export runs. The one way in for HTTP and CLI."""
 
-import secrets
-import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from datetime import UTC, datetime
 from typing import Any
 
-from inglenook.agent.scheduler import VERSION as SCHEDULER_VERSION
 from inglenook.agent.strategies import STRATEGIES
 from inglenook.errors import Conflict, InvalidRequest, LeaseLost, NotFound
-from inglenook.events import ENDED, RunEvent, RunStarted, Status, Versions, decode
+from inglenook.events import ENDED, RunEvent, Status, decode
 from inglenook.knowledge.base import Knowledge
 from inglenook.providers.catalogue import ModelCatalogue
 from inglenook.run_request import RunRequest, permissions_of
 from inglenook.runs.broadcast import Broadcast, Frame
 from inglenook.runs.engine import Engine
 from inglenook.runs.follow import ended_or_waiting, follow
+from inglenook.runs.starting import new_run_id, queued_row, run_started
 from inglenook.runs.supervisor import CANCELLED, RunSupervisor
 from inglenook.runs.views import egress_ledger, run_item, run_view
 from inglenook.store.base import ChainReport, RunRow, RuntimeStore, StoredEvent
 from inglenook.store.locks import Owners
 
-TITLE_CHARS = 80
 SUPPORTED_APPROVALS = frozenset({"allow", "block"})
 
 
@@ -68,17 +64,9 @@ class RunService:
             CredentialNeeded: The knowledge service wants a key.
         """
         await self._check(request, credential)
-        row = self._new_row(request)
-        started = RunStarted(
-            request=request,
-            model=request.model,
-            versions=Versions(
-                strategy=STRATEGIES[request.strategy].id,
-                scheduler=SCHEDULER_VERSION,
-                context=self._context_version,
-            ),
-            permissions=permissions_of(request),
-            today=datetime.now().astimezone().date().isoformat(),
+        row = queued_row(request, run_id=new_run_id())
+        started = run_started(
+            request, permissions_of(request), context_version=self._context_version
         )
         if credential is not None:
             self._credentials[row.id] = credential
@@ -216,33 +204,3 @@ class RunService:
         await self._models.get(request.model)
         if request.knowledge:
             await self._knowledge.open(request.knowledge, credential)
-
-    def _new_row(self, request: RunRequest, *, run_id: str | None = None) -> RunRow:
-        return RunRow(
-            id=run_id or new_run_id(),
-            session=request.session,
-            parent=None,
-            user=request.user,
-            title=_title(request),
-            model=request.model,
-            strategy=STRATEGIES[request.strategy].id,
-            status="queued",
-            reason=None,
-            explanation=None,
-            created_at=datetime.now(UTC),
-            finished_at=None,
-            owner=None,
-            epoch=0,
-            lease_until=None,
-        )
-
-
-def new_run_id() -> str:
-    """Sorts by time of creation; the random part cannot be guessed."""
-    return f"run_{time.time_ns() // 1_000_000:011x}{secrets.token_hex(8)}"
-
-
-def _title(request: RunRequest) -> str:
-    asked = [message.text for message in request.messages if message.role == "user"]
-    line = " ".join(asked[-1].split()) if asked else "(no question)"
-    return line if len(line) <= TITLE_CHARS else line[: TITLE_CHARS - 1] + "…"
