@@ -88,6 +88,7 @@ async def open_runtime(
         ConfigError: The settings ask for something that cannot be.
     """
     async with AsyncExitStack() as stack:
+        prepare_home(loaded.home)
         owners = Owners(loaded.home)
         stack.callback(owners.close)
         store = SqliteStore(loaded.home)
@@ -150,6 +151,21 @@ async def open_runtime(
                 ]
             ),
         )
+
+
+def prepare_home(home: Path) -> None:
+    """Make the home, for its owner alone.
+
+    Raises:
+        StoreError: It cannot be made.
+    """
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise StoreError(
+            f"the home {str(home)!r} cannot be used: {error.strerror or error}; set INGLENOOK_HOME "
+            "to a folder that you may write"
+        ) from error
 
 
 async def replay_events(events: Sequence[RunEvent]) -> str:

@@ -17,7 +17,7 @@ import uvicorn
 
 from inglenook.api.app import create_app
 from inglenook.api.services import Services
-from inglenook.bootstrap import PAGE_FOLDER, Runtime, open_runtime
+from inglenook.bootstrap import PAGE_FOLDER, Runtime, open_runtime, prepare_home
 from inglenook.cli.client import LOCK_FILE, SERVER_FILE
 from inglenook.cli.download import DownloadLine
 from inglenook.cli.render import Progress
@@ -153,7 +153,7 @@ def _address(host: str, port: int) -> str:
 
 @contextmanager
 def _home_lock(home: Path) -> Generator[None]:
-    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    prepare_home(home)
     lock = FileLock(home / LOCK_FILE)
     if not lock.acquire():
         raise StoreError(
