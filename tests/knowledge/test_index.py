@@ -71,6 +71,21 @@ async def test_a_file_is_found_by_its_name_and_heading(index: Index):
     assert await found(index, "trains") == ["travel-policy.md"]
 
 
+async def test_words_of_most_chunks_do_not_hide_the_telling_one(index: Index):
+    for number in range(20):
+        put(index, f"{number}.md", f"the system has a part called number{number}")
+    assert (await found(index, "the system part number7"))[0] == "7.md"
+    assert len(await found(index, "the system of xyzzy")) == 5
+    assert await found(index, "xyzzy") == []
+
+
+async def test_accents_make_no_difference(index: Index):
+    put(index, "a.md", "un été à la plage")
+    put(index, "b.md", "autre chose")
+    for query in ("été", "ete", "ÉTÉ", "e\u0301te\u0301"):
+        assert await found(index, query) == ["a.md"]
+
+
 async def test_vectors_fill_in_behind(index: Index):
     embedder = WordEmbedder()
     put(index, "a.md", "thirty days of leave")

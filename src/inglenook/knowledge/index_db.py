@@ -35,7 +35,8 @@ CREATE TABLE chunks (
 );
 CREATE INDEX chunks_of_file ON chunks (file_id, start);
 CREATE INDEX chunks_pending ON chunks (id) WHERE row IS NULL;
-CREATE VIRTUAL TABLE chunk_terms USING fts5 (terms, tokenize = "unicode61 remove_diacritics 2");
+CREATE VIRTUAL TABLE chunk_terms USING fts5 (terms, tokenize = "ascii");  -- terms.py splits
+CREATE VIRTUAL TABLE term_counts USING fts5vocab (chunk_terms, row);
 """
 
 

@@ -6,7 +6,8 @@ finds most inflections; text written without spaces is indexed by character and 
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 UNSPACED = (
     "\u0e00-\u0eff"  # Thai, Lao
@@ -21,13 +22,14 @@ PREFIX_CHARS = 6
 MAX_QUERY_TERMS = 64
 MAX_WORD_CHARS = 64
 
+_ACCENT = re.compile(r"[\u0300-\u036f]")
 _WORD = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
 _UNSPACED_START = re.compile(f"[{UNSPACED}]")
 
 
 def terms(text: str) -> Iterator[str]:
     """The terms of `text`, in order, repeated as often as they occur."""
-    for match in _WORD.finditer(unicodedata.normalize("NFKC", text).casefold()):
+    for match in _WORD.finditer(_folded(text)):
         word = match[0]
         if _UNSPACED_START.match(word):
             yield from word
@@ -40,10 +42,22 @@ def terms(text: str) -> Iterator[str]:
             yield word[:PREFIX_CHARS]
 
 
-def match_expression(query: str) -> str | None:
-    """An FTS5 query for any of the query's terms; None where it has none.
+def _folded(text: str) -> str:
+    """Without case and accents; recomposed, as Hangul and kana come apart too."""
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    return unicodedata.normalize("NFC", _ACCENT.sub("", apart)).casefold()
 
+
+def query_terms(query: str) -> list[str]:
+    """Its first `MAX_QUERY_TERMS` different terms."""
+    return list(islice(dict.fromkeys(terms(query)), MAX_QUERY_TERMS))
+
+
+def any_of(wanted: Iterable[str]) -> str:
+    """An FTS5 query for any of the terms, of which there is at least one.
+
+    Terms hold letters and digits alone, so that quoting them is enough. The index's tokenizer
+    is `ascii`, which splits them as they are joined here, at blanks.
     Source: https://www.sqlite.org/fts5.html#full_text_query_syntax
     """
-    unique = dict.fromkeys(terms(query))
-    return " OR ".join(f'"{term}"' for term in list(unique)[:MAX_QUERY_TERMS]) or None
+    return " OR ".join(f'"{term}"' for term in wanted)
