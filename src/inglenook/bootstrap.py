@@ -13,7 +13,7 @@ from inglenook.agent.guardrails import EmptyReplyGuardrail
 from inglenook.agent.replay import replay
 from inglenook.agent.strategies import ASSISTANT
 from inglenook.context.cleanup import KeepAll
-from inglenook.errors import ConfigError, ProviderError
+from inglenook.errors import ConfigError, ProviderError, StoreError
 from inglenook.events import RunEvent
 from inglenook.knowledge.base import Knowledge, Retriever
 from inglenook.knowledge.embedder_choice import choose_embedder

@@ -29,3 +29,11 @@ async def test_a_users_folder_holds_nothing_but_the_home(tmp_path: Path):
     assert list((tmp_path / "tmp").iterdir()) == []
     secret = (user / "home" / "key").stat().st_mode & 0o777
     assert (secret, (user / "home").stat().st_mode & 0o777) == (0o600, 0o700)
+
+
+async def test_a_home_that_cannot_be_made_is_named_with_the_way_out(tmp_path: Path):
+    (tmp_path / "file").write_text("in the way")
+    done = await Program(home=tmp_path / "file" / "home", cwd=tmp_path).run("runs", "list")
+    assert done.code == 1
+    assert "set INGLENOOK_HOME" in done.err
+    assert "Traceback" not in done.err
