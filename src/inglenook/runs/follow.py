@@ -2,8 +2,15 @@
 
 from collections.abc import AsyncGenerator
 
-from inglenook.events import ENDED, TextDelta
-from inglenook.runs.broadcast import Broadcast, EndSubscription, Frame, Subscription
+from inglenook.events import ENDED
+from inglenook.runs.broadcast import (
+    Broadcast,
+    EndSubscription,
+    Frame,
+    Piece,
+    Queued,
+    Subscription,
+)
 from inglenook.store.base import RunRow, RuntimeStore, StoredEvent
 
 POLL_S = 1.0
@@ -17,18 +24,21 @@ async def follow(
 
     None says that nothing happened for `POLL_S`. Readers may be in another process than the run.
     """
-    last = after
+    last, last_reply = after, -1
     live = Subscription()
     with broadcast.subscribed(run_id, live):
-        frame: Frame | None = None
+        frame: Queued | None = None
         while True:
-            if isinstance(frame, TextDelta):
-                yield frame
+            if isinstance(frame, Piece):
+                if frame.after_reply >= last_reply:  # else the store told its whole reply already
+                    yield frame.delta
             elif frame is None or frame.seq > last:
                 news = await _news(store, run_id, last, frame)
                 for event in news:
                     yield event
                     last = event.seq
+                    if event.type == "model_replied":
+                        last_reply = event.seq
                     if event.type == "run_finished":
                         return
                 if not news:
