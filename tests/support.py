@@ -190,6 +190,8 @@ class Bench:
     toolbox: FixedToolbox
     models: ModelCatalogue
     knowledge: Knowledge
+    credentials: dict[str, str]
+    """Users' keys by run id, as the service and the supervisor hold them."""
 
     async def run(self, request: RunRequest | None = None, **fields: Any) -> dict[str, Any]:
         """One whole run, as the API shows it."""
@@ -271,6 +273,7 @@ async def bench(
                 toolbox=toolbox,
                 models=models,
                 knowledge=knowledge,
+                credentials=credentials,
             )
     finally:
         await store.close()

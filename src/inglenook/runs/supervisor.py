@@ -120,6 +120,7 @@ class RunSupervisor:
         """
         state, run = await self._claim(row)
         await _finish(state, run, ending)
+        self._credentials.pop(run.run_id, None)
 
     async def _take_up(self, run_id: str) -> tuple[RunState, RunContext] | None:
         row = await self._store.get_run(run_id)
@@ -174,6 +175,7 @@ class RunSupervisor:
             _absorb_cancellation()
             ending = CANCELLED
         await _finish(state, run, ending)
+        self._credentials.pop(run.run_id, None)
         return ending is CANCELLED
 
     async def _ending_of(self, agent: Agent, state: RunState, run: RunContext) -> Ending:
