@@ -120,7 +120,11 @@ class Frames:
 
 
 class QuietServer(uvicorn.Server):
-    """Leaves the process's signal handlers alone."""
+    """Leaves the process's signal handlers alone, and stops at once."""
+
+    async def main_loop(self) -> None:
+        while not self.should_exit:
+            await asyncio.sleep(0.01)
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -148,7 +152,8 @@ def services(bench: Bench, **fields: Any) -> Services:
 @asynccontextmanager
 async def serve(bench: Bench, **fields: Any) -> AsyncGenerator[Client, None]:
     listener = socket.create_server(("127.0.0.1", 0))
-    app = create_app(services(bench, is_stopping=lambda: server.should_exit, **fields))
+    stopping = {"is_stopping": lambda: server.should_exit}
+    app = create_app(services(bench, **(stopping | fields)))
     server = QuietServer(
         uvicorn.Config(
             app,

@@ -69,13 +69,13 @@ def test_absent_fields_are_left_out():
 
 
 def test_agent_run_answers_with_one_string():
-    assert PROBLEM.body("/agent/run") == {"error": "there is no x Use y."}
+    assert PROBLEM.body("/agent/run") == {"error": "there is no x. Use y."}
 
 
 def test_the_openai_face_answers_in_its_clients_form():
     assert PROBLEM.body("/v1/chat/completions") == {
         "error": {
-            "message": "there is no x Use y.",
+            "message": "there is no x. Use y.",
             "type": "not_found_error",
             "param": "model",
             "code": "not_found",

@@ -65,11 +65,16 @@ class Problem:
     def code(self) -> str:
         return self.type or TYPES.get(self.status, "error")
 
+    @property
+    def in_words(self) -> str:
+        """Message and hint, for faces that have one string."""
+        return f"{self.message.rstrip('.')}. {self.hint}" if self.hint else self.message
+
     def body(self, path: str) -> dict[str, Any]:
         if path.startswith("/v1/"):
             return {"error": self.openai()}
         if path.startswith("/agent/"):
-            return {"error": f"{self.message} {self.hint}" if self.hint else self.message}
+            return {"error": self.in_words}
         error: dict[str, Any] = {"type": self.code, "message": self.message}
         if self.field is not None:
             error["field"] = self.field
@@ -81,7 +86,7 @@ class Problem:
         """Source: https://platform.openai.com/docs/guides/error-codes"""
         kind = "server_error" if self.status >= 500 else "invalid_request_error"
         return {
-            "message": f"{self.message} {self.hint}" if self.hint else self.message,
+            "message": self.in_words,
             "type": OPENAI_TYPES.get(self.status, kind),
             "param": self.field,
             "code": self.code,
@@ -174,7 +179,8 @@ def _of_validation(error: RequestValidationError) -> Problem:
             status=400,
             message="the body must be a JSON object, sent as Content-Type: application/json",
         )
-    return Problem(status=400, message=_explain(first, name), field=name, hint="See /docs.")
+    hint = None if first["type"] == OWN_WORDS else "See /docs."
+    return Problem(status=400, message=_explain(first, name), field=name, hint=hint)
 
 
 def _explain(problem: Mapping[str, Any], name: str) -> str:
@@ -188,7 +194,8 @@ def _explain(problem: Mapping[str, Any], name: str) -> str:
     given = problem["input"]
     # Only closed lists of words are quoted back: any other text may be a secret or a document.
     shown = f"{given!r:.80}" if kind == "literal_error" else _json_type(given)
-    return f"{name}: {problem['msg'].lower()}, got {shown}"
+    wanted = problem["msg"].lower().replace("tuple", "array").replace("dictionary", "object")
+    return f"{name}: {wanted}, got {shown}"
 
 
 def _json_type(value: object) -> str:

@@ -1,10 +1,13 @@
 """Wait for a run on behalf of a caller, but not longer than the server lives."""
 
-from contextlib import aclosing
+import asyncio
 
 from inglenook.api.services import Services
 from inglenook.errors import InvalidRequest
-from inglenook.store.base import RunRow, StoredEvent
+from inglenook.store.base import RunRow
+
+LOOK_UP_S = 1.0
+"""How often the wait looks up from the run to the server."""
 
 
 async def ended(services: Services, run_id: str) -> RunRow:
@@ -13,13 +16,13 @@ async def ended(services: Services, run_id: str) -> RunRow:
     Raises:
         InvalidRequest: 503, the server stops first; the run goes on at its next start.
     """
-    async with aclosing(services.runs.follow(run_id)) as frames:
-        async for frame in frames:
-            if isinstance(frame, StoredEvent) and frame.type == "run_waiting":
-                break
-            if frame is None and services.is_stopping():
-                raise InvalidRequest(stopping(run_id), status=503)
-    return await services.runs.row(run_id)
+    while not services.is_stopping():
+        try:
+            async with asyncio.timeout(LOOK_UP_S):
+                return await services.runs.wait(run_id)
+        except TimeoutError:
+            continue
+    raise InvalidRequest(stopping(run_id), status=503)
 
 
 def stopping(run_id: str) -> str:
