@@ -268,6 +268,18 @@ async def test_replay_hands_the_export_to_the_command_and_tells_what_it_said(tmp
     assert answer.json == {"identical": False, "difference": f"{len(events)} events"}
 
 
+async def test_the_real_replay_says_identical(tmp_path: Path):
+    command = (sys.executable, "-m", "inglenook.cli.main", "replay", "--json", "-")
+    provider = replies(say("", call("echo", text="a")), say("It is a."))
+    async with (
+        bench(tmp_path, provider, tools=[EchoTool()]) as b,
+        serve(b, replay_command=command) as client,
+    ):
+        run = await finished_run(client)
+        answer = await client.post(f"/api/runs/{run['id']}/replay")
+    assert answer.json == {"identical": True, "difference": None}
+
+
 async def test_a_replay_that_cannot_start_is_told_in_the_commands_words(tmp_path: Path):
     command = (sys.executable, "-c", "import sys; sys.exit('the log is erased')")
     async with (
