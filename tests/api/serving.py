@@ -151,7 +151,9 @@ def services(bench: Bench, **fields: Any) -> Services:
 
 @asynccontextmanager
 async def serve(bench: Bench, **fields: Any) -> AsyncGenerator[Client, None]:
-    listener = socket.create_server(("127.0.0.1", 0))
+    # IPPROTO_TCP by name: asyncio sets TCP_NODELAY only on sockets that say so.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.bind(("127.0.0.1", 0))
     stopping = {"is_stopping": lambda: server.should_exit}
     app = create_app(services(bench, **(stopping | fields)))
     server = QuietServer(

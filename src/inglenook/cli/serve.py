@@ -132,7 +132,9 @@ def _services(loaded: Loaded, runtime: Runtime, examples: list[str]) -> Services
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family)
+    # The protocol by name: asyncio sets TCP_NODELAY only where it stands, and without it every
+    # answer (headers and body are two writes) waits 40 ms for the client's delayed ACK.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
