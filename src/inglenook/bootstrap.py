@@ -209,7 +209,7 @@ def _models(
     return ModelCatalogue(
         configured=[_spec(loaded, model) for model in loaded.settings.models],
         discoveries=discoveries,
-        make_provider=lambda spec: _provider(session, spec),
+        make_provider=lambda spec: _provider(session, spec, demo),
         demo=demo_spec if demo else None,
     )
 
@@ -237,12 +237,16 @@ def _spec(loaded: Loaded, model: Model) -> ModelSpec:
     )
 
 
-def _provider(session: aiohttp.ClientSession, spec: ModelSpec) -> ModelProvider:
-    transport = (
+def _provider(
+    session: aiohttp.ClientSession, spec: ModelSpec, demo: DemoModel | None
+) -> ModelProvider:
+    transport: ModelProvider = (
         OllamaProvider(session, spec)
         if spec.provider == "ollama"
         else OpenAIChatProvider(session, spec)
     )
+    if demo is not None and demo.serves(spec):
+        transport = demo.kept(transport, spec, session)
     return RecoveringProvider(RetryingProvider(transport))
 
 

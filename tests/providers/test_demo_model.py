@@ -7,8 +7,10 @@ import signal
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from inglenook.errors import ProviderError
@@ -16,6 +18,7 @@ from inglenook.providers.demo_examples import DEMO_EXAMPLES
 from inglenook.providers.demo_model import DemoModel
 from inglenook.providers.demo_server import patched, threads
 from inglenook.providers.demo_weights import Progress
+from inglenook.providers.scripted import ScriptedProvider
 from tests.providers.fake_weights_source import FakeWeightsSource
 from tests.providers.test_demo_weights import weights
 
@@ -59,6 +62,8 @@ async def test_started_once_for_all_who_ask(tmp_path: Path) -> None:
         assert first.result() == second.result()
         assert stages.count("start") == 1
         spec = first.result()
+        assert demo.serves(spec)
+        assert not demo.serves(replace(spec, api_key=None))
         assert (spec.id, spec.provider, spec.examples) == ("demo", "openai", DEMO_EXAMPLES)
         assert spec.base_url.startswith("http://127.0.0.1:")
         assert "small demo model" in spec.note
@@ -77,6 +82,20 @@ async def test_dead_server_is_started_again_at_its_address(tmp_path: Path) -> No
         await death_of(killed)
         assert await demo.ensure(ignore) == before
         assert process_of(before.base_url) != killed
+        await demo.stop()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+async def test_call_to_a_dead_server_starts_it_again(tmp_path: Path) -> None:
+    async with FakeWeightsSource() as source, aiohttp.ClientSession() as session:
+        demo = DemoModel(weights(source, tmp_path), tmp_path / "demo.log", command=FAKE)
+        spec = await demo.ensure(ignore)
+        provider = demo.kept(ScriptedProvider(), spec, session)
+        killed = process_of(spec.base_url)
+        os.kill(killed, signal.SIGKILL)
+        await death_of(killed)
+        await provider.abilities()
+        assert process_of(spec.base_url) != killed
         await demo.stop()
 
 

@@ -49,6 +49,7 @@ class SlotServer:
         self._folder = folder
         self._refuses = refuses
         self.actions: list[str] = []
+        self.starts = 1
 
     async def __aenter__(self) -> "SlotServer":
         app = web.Application()
@@ -72,6 +73,9 @@ class SlotServer:
             (self._folder / str((await request.json())["filename"])).touch()
         return web.json_response({}, status=400 if self._refuses else 200)
 
+    async def ready(self) -> int:
+        return self.starts
+
     def keeper(self, inner: NotingProvider) -> PrefixKeeper:
         spec = ModelSpec(
             id="demo",
@@ -81,7 +85,7 @@ class SlotServer:
             api_key="key",
             examples=DEMO_EXAMPLES,
         )
-        return PrefixKeeper(inner, spec, self._session, self._folder)
+        return PrefixKeeper(inner, spec, self._session, self._folder, self.ready)
 
 
 async def ask(keeper: PrefixKeeper, *messages: Message) -> None:
@@ -118,6 +122,15 @@ async def test_later_process_takes_it_up(tmp_path: Path) -> None:
         await ask(server.keeper(inner), SYSTEM, question("two"))
         assert server.actions == ["save", "restore"]
     assert inner.views == [[SYSTEM, question("two")]]
+
+
+async def test_server_that_was_started_again_takes_it_up_too(tmp_path: Path) -> None:
+    async with SlotServer(tmp_path) as server:
+        keeper = server.keeper(NotingProvider())
+        await ask(keeper, SYSTEM, question("one"))
+        server.starts += 1
+        await ask(keeper, SYSTEM, question("two"))
+        assert server.actions == ["save", "restore"]
 
 
 async def test_other_instructions_are_another_prefix(tmp_path: Path) -> None:

@@ -35,26 +35,19 @@ NOTE = (
 
 class DemoModel:
     def __init__(
-        self,
-        weights: DemoWeights,
-        log: Path,
-        *,
-        prefixes: Path | None = None,
-        command: Sequence[str] = SERVER_COMMAND,
+        self, weights: DemoWeights, log: Path, *, command: Sequence[str] = SERVER_COMMAND
     ) -> None:
-        """
-        Args:
-            log: Takes what the model's server says; it is emptied at each start.
-            prefixes: Folder for `PrefixKeeper`; None keeps nothing.
-        """
+        """`log` takes what the model's server says and is emptied at each start; what
+        `PrefixKeeper` keeps lies beside it."""
         self._weights = weights
         self._log = log
-        self._prefixes = prefixes
+        self._prefixes = log.with_name("demo-prefixes")
         self._command = command
         self._api_key = secrets.token_urlsafe(24)
         self._process: asyncio.subprocess.Process | None = None
         self._url = ""
         self._starting = asyncio.Lock()
+        self._starts = 0
 
     def is_cached(self) -> bool:
         """Starting takes seconds and no network."""
@@ -94,13 +87,19 @@ class DemoModel:
             note=NOTE,
         )
 
+    def serves(self, spec: ModelSpec) -> bool:
+        """A configured model may have the same id."""
+        return spec.api_key == self._api_key
+
     def kept(
         self, provider: ModelProvider, spec: ModelSpec, session: aiohttp.ClientSession
     ) -> ModelProvider:
-        """`provider`, a plain one for `spec`, with a memory of the conversations' beginning."""
-        if self._prefixes is None:
-            return provider
-        return PrefixKeeper(provider, spec, session, self._prefixes)
+        """`provider`, a plain one for `spec`, with a server that is started again when it died."""
+        return PrefixKeeper(provider, spec, session, self._prefixes, self._ready)
+
+    async def _ready(self) -> int:
+        await self.ensure(_ignore)
+        return self._starts
 
     async def stop(self) -> None:
         process, self._process = self._process, None
@@ -122,12 +121,11 @@ class DemoModel:
             "api_key": self._api_key,
             "context_tokens": CONTEXT_TOKENS,
             "port": int(self._url.rpartition(":")[2] or 0),
-            "prefixes": str(self._prefixes) if self._prefixes else None,
+            "prefixes": str(self._prefixes),
         }
-        self._log.parent.mkdir(parents=True, exist_ok=True)
-        if self._prefixes is not None:
-            self._prefixes.mkdir(mode=0o700, parents=True, exist_ok=True)
-            prune(self._prefixes)
+        self._starts += 1
+        self._prefixes.mkdir(mode=0o700, parents=True, exist_ok=True)
+        prune(self._prefixes)
         with self._log.open("wb") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *self._command,
@@ -175,3 +173,6 @@ class DemoModel:
     def _last_words(self) -> str:
         lines = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         return lines[-1][:300] if lines else f"nothing (see {self._log})"
+
+
+def _ignore(_: Progress) -> None: ...

@@ -7,7 +7,7 @@ again in milliseconds, by later processes too.
 
 import hashlib
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from itertools import takewhile
 from pathlib import Path
@@ -39,31 +39,40 @@ class PrefixKeeper:
         spec: ModelSpec,
         session: aiohttp.ClientSession,
         folder: Path,
+        ready: Callable[[], Awaitable[int]],
     ) -> None:
-        """`folder` is the one that the server of `spec` was told to keep its memory in."""
+        """
+        Args:
+            folder: The one that the server of `spec` was told to keep its memory in.
+            ready: Sees that the server runs and tells how often it was started.
+        """
         self._inner = inner
         self._examples = spec.examples
         self._slot_url = spec.base_url.removesuffix("/v1") + "/slots/0"
         self._headers = {"Authorization": f"Bearer {spec.api_key}"}
         self._session = session
         self._folder = folder
-        self._known: set[str] = set()
+        self._ready = ready
+        self._known: set[tuple[int, str]] = set()
 
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
     ) -> AsyncGenerator[Part, None]:
-        await self._prepare(messages, tools)
+        await self._prepare(await self._ready(), messages, tools)
         async with aclosing(self._inner.stream(messages, tools, options)) as parts:
             async for part in parts:
                 yield part
 
     async def abilities(self) -> ModelAbilities:
+        await self._ready()
         return await self._inner.abilities()
 
-    async def _prepare(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> None:
+    async def _prepare(
+        self, start: int, messages: Sequence[Message], tools: Sequence[ToolSchema]
+    ) -> None:
         prefix = list(takewhile(self._is_fixed, messages))
         digest = hashlib.sha256(repr((prefix, tools)).encode()).hexdigest()
-        if digest in self._known:
+        if (start, digest) in self._known:
             return
         if not self._known:
             # Not a stream, so it leaves a sound connection, and tells the transport early that
@@ -74,7 +83,7 @@ class PrefixKeeper:
             await self._read(prefix, tools)
             await self._slot("save", name)
             prune(self._folder)
-        self._known.add(digest)
+        self._known.add((start, digest))
 
     def _is_fixed(self, message: Message) -> bool:
         return message.role == "system" or message in self._examples

@@ -5,7 +5,7 @@ one JSON line on stdin, prints one, and lives until stdin closes, that is, until
 in whatever way.
 
     in   {"weights": path, "alias": str, "api_key": str, "context_tokens": int, "port": int,
-          "prefixes": folder or null}
+          "prefixes": folder}
     out  {"url": "http://127.0.0.1:43113"}
 """
 
@@ -56,8 +56,7 @@ def start(order: dict[str, Any]) -> Any:
     params.n_predict = MAX_REPLY_TOKENS
     params.sampling.temp = 0.0
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads(os.cpu_count() or 1)
-    if order["prefixes"]:
-        params.slot_save_path = order["prefixes"].rstrip("/") + "/"
+    params.slot_save_path = order["prefixes"].rstrip("/") + "/"
     params.ui = False
     params.warmup = False
     params.verbosity = 1
