@@ -131,6 +131,9 @@ def docx(body: str, **parts: str) -> bytes:
     return zipped(
         {
             "word/document.xml": document,
+            "word/_rels/document.xml.rels": relationships(
+                *((name, name, f"{name}.xml") for name in parts)
+            ),
             **{
                 f"word/{name}.xml": f'<w:{name} xmlns:w="{_WORD}">{content}</w:{name}>'
                 for name, content in parts.items()

@@ -82,12 +82,12 @@ async def test_word_gives_headings_lists_and_tables(extractor: Extractor):
     styles = (
         '<w:style w:styleId="Titel"><w:name w:val="Title"/></w:style>'
         '<w:style w:styleId="berschrift1"><w:basedOn w:val="H"/></w:style>'
-        '<w:style w:styleId="H"><w:name w:val="heading 2"/></w:style>'
+        '<w:style w:styleId="H"><w:name w:val="heading 1"/></w:style>'
     )
     document = await extractor.extract("a.docx", docx(body, styles=styles))
     assert document.text.strip().split("\n\n") == [
         "# Handbuch",
-        "## Urlaub",
+        "# Urlaub",
         "- Dreißig\tTage",
         "Name | Tage im Jahr",
         "added",

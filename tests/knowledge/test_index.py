@@ -225,6 +225,17 @@ def test_a_full_disk_loses_nothing_and_is_said(index: Index):
     assert index.describe().files == 2
 
 
+async def test_vectors_that_cannot_be_written_are_said_and_text_goes_on(index: Index, folder: Path):
+    put(index, "a.md", "thirty days of leave")
+    (folder / "vectors.f32").mkdir()
+    with pytest.raises(StoreError, match=r"vectors cannot be written .*vectors\.f32"):
+        await embed(index, WordEmbedder())
+    assert await found(index, "leave") == ["a.md"]
+    (folder / "vectors.f32").rmdir()
+    await embed(index, WordEmbedder())
+    assert index.describe().embedded == 1
+
+
 def test_a_locked_database_is_said(index: Index, folder: Path):
     put(index, "a.md", "thirty days")
     with index._db.writing() as writer:  # pyright: ignore[reportPrivateUsage] not to wait 10 s

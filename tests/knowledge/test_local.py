@@ -234,6 +234,17 @@ async def test_a_broken_base_does_not_hide_the_others(knowledge: LocalKnowledge,
     assert not broken.exists()
 
 
+async def test_clearing_leftovers_spares_what_is_being_made(knowledge: LocalKnowledge):
+    async with asyncio.TaskGroup() as group:
+        behind = [group.create_task(knowledge.embed_behind()) for _ in range(4)]
+        for number in range(10):
+            await knowledge.create(f"Base {number}")
+            await knowledge.remove((await knowledge.create(f"Gone {number}")).id)
+        for task in behind:
+            task.cancel()
+    assert len(await knowledge.list()) == 10
+
+
 async def test_leftovers_of_a_crash_are_cleared(knowledge: LocalKnowledge, home: Path):
     keep = await base_with(knowledge, "Keep", a="text")
     for name in (".new-half-1", ".removed-gone-1"):

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from inglenook.errors import ConfigError
+from inglenook.errors import ConfigError, ProviderError
 
 Vectors = npt.NDArray[np.float32]
 
@@ -78,6 +78,7 @@ class BuiltinEmbedder:
         self._passages = ThreadPoolExecutor(1, "embed-passages", initializer=_be_nice)
         self._model: Any = None
         self._loading = threading.Lock()
+        self._is_closed = False
 
     async def embed_query(self, text: str) -> Vectors:
         loop = asyncio.get_running_loop()
@@ -88,6 +89,7 @@ class BuiltinEmbedder:
         return await loop.run_in_executor(self._passages, self._embed_passages, list(texts))
 
     async def close(self) -> None:
+        self._is_closed = True
         self._queries.shutdown(wait=False, cancel_futures=True)
         self._passages.shutdown(wait=False, cancel_futures=True)
 
@@ -97,7 +99,12 @@ class BuiltinEmbedder:
     def _embed_passages(self, texts: list[str]) -> Vectors:
         # one by one: a batch of the engine's is parallel over threads, and there is one thread
         model = self._load()
-        return np.vstack([model.passage(embeddable(text)) for text in texts])
+        vectors: list[Vectors] = []
+        for text in texts:
+            if self._is_closed:
+                raise ProviderError("The built-in embedder is closed: the program is stopping.")
+            vectors.append(model.passage(embeddable(text)))
+        return np.vstack(vectors)
 
     def _load(self) -> Any:
         with self._loading:

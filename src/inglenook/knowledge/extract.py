@@ -92,7 +92,7 @@ class Extractor:
         if not data:
             raise UnreadableDocument(name, "the file is empty")
         async with self._slots:
-            worker = self._idle.pop() if self._idle else await _Worker.start(self._limits)
+            worker = self._idle.pop() if self._idle else await self._start(name)
             try:
                 extracted = await worker.extract(kind, data)
             except _WorkerLost as lost:
@@ -105,6 +105,13 @@ class Extractor:
                 else:
                     await worker.end()
             return extracted
+
+    async def _start(self, name: str) -> "_Worker":
+        try:
+            return await _Worker.start(self._limits)
+        except OSError as error:
+            reason = f"its reader could not be started ({error.strerror}); try again later"
+            raise UnreadableDocument(name, reason) from error
 
     async def close(self) -> None:
         while self._idle:

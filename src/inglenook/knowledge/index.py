@@ -72,6 +72,7 @@ class Index:
 
     def close(self) -> None:
         self._db.close()
+        self._vectors.close()
 
     def describe(self) -> KnowledgeBase:
         with self._db.reading() as reader:

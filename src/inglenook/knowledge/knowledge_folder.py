@@ -6,6 +6,7 @@ Making and removing are single renames, so that a crash leaves a whole knowledge
 import re
 import secrets
 import shutil
+import threading
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -22,6 +23,8 @@ _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,60}")
 class KnowledgeFolder:
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._changing = threading.Lock()
+        """What is being made looks like what a crash left."""
 
     def ids(self) -> Sequence[str]:
         if not self._path.is_dir():
@@ -44,8 +47,9 @@ class KnowledgeFolder:
         knowledge_id = _new_id(name)
         unfinished = self._path / f".new-{knowledge_id}"
         try:
-            Index.create(unfinished, name, label)
-            unfinished.rename(self._path / knowledge_id)
+            with self._changing:
+                Index.create(unfinished, name, label)
+                unfinished.rename(self._path / knowledge_id)
         except OSError as error:
             raise StoreError(
                 f"knowledge base {name!r} cannot be made in {self._path}: {error.strerror}. "
@@ -58,8 +62,13 @@ class KnowledgeFolder:
 
         Raises:
             NotFound: No such knowledge base.
+            StoreError: The home cannot be written.
         """
-        self._existing(knowledge_id).rename(self._path / f".removed-{knowledge_id}")
+        folder = self._existing(knowledge_id)
+        try:
+            folder.rename(self._path / f".removed-{knowledge_id}")
+        except OSError as error:
+            raise StoreError(f"{folder} cannot be removed: {error.strerror}") from error
         self.tidy()
 
     def _existing(self, knowledge_id: str) -> Path:
@@ -74,9 +83,10 @@ class KnowledgeFolder:
 
     def tidy(self) -> None:
         """Delete what a crash left of knowledge bases that were being made or removed."""
-        for pattern in (".removed-*", ".new-*"):
-            for leftover in self._path.glob(pattern):
-                shutil.rmtree(leftover, ignore_errors=True)
+        with self._changing:
+            for pattern in (".removed-*", ".new-*"):
+                for leftover in self._path.glob(pattern):
+                    shutil.rmtree(leftover, ignore_errors=True)
 
 
 def _new_id(name: str) -> str:

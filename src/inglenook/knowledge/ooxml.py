@@ -98,6 +98,14 @@ class Package:
             while element.getprevious() is not None:
                 del element.getparent()[0]
 
+    def main(self, usual: str) -> str:
+        """The part that holds the document; some programs do not use the usual name."""
+        if "_rels/.rels" in self:
+            for rel in self.xml("_rels/.rels"):
+                if str(rel.get("Type")).endswith("/officeDocument"):
+                    return str(rel.get("Target")).lstrip("/")
+        return usual
+
     def targets(self, name: str) -> dict[str, tuple[str, str]]:
         """Relationship id to (kind, part name) of the part `name`."""
         folder, base = posixpath.split(name)

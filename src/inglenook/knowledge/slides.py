@@ -10,7 +10,7 @@ from inglenook.knowledge.page_text import PageText
 def read_pptx(data: bytes) -> tuple[str, list[Heading]]:
     with open_package(data, "PowerPoint presentation") as package:
         page = PageText()
-        main = "ppt/presentation.xml"
+        main = package.main("ppt/presentation.xml")
         parts = package.targets(main)
         for number, entry in enumerate(package.xml(main).iter(f"{P}sldId"), start=1):
             _, slide = parts[str(entry.get(f"{R}id"))]

@@ -28,7 +28,7 @@ def read_xlsx(data: bytes) -> tuple[str, list[Heading]]:
 
 
 def _read_workbook(package: Package) -> PageText:
-    main = "xl/workbook.xml"
+    main = package.main("xl/workbook.xml")
     workbook = package.xml(main)
     parts = package.targets(main)
     by_kind = {kind: part for kind, part in parts.values()}

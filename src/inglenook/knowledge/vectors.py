@@ -1,12 +1,14 @@
 """The matrix of one knowledge base: float32 rows in a file, mapped into memory, searched whole."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from inglenook.errors import StoreError
 from inglenook.knowledge.embedder import Vectors
 
 
@@ -18,10 +20,14 @@ class VectorFile:
         self._mapped: Vectors | None = None
 
     def write(self, rows: Sequence[int], vectors: Vectors) -> None:
-        """Store `vectors[i]` as row `rows[i]`, on the disk when this returns."""
+        """Store `vectors[i]` as row `rows[i]`, on the disk when this returns.
+
+        Raises:
+            StoreError: The disk is full, or the file is not ours to write.
+        """
         row_bytes = vectors.shape[1] * 4
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
-        with os.fdopen(descriptor, "r+b") as file:
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        with self._translated(), os.fdopen(os.open(self._path, flags, 0o600), "r+b") as file:
             for row, vector in zip(rows, vectors, strict=True):
                 file.seek(row * row_bytes)
                 file.write(np.ascontiguousarray(vector, dtype=np.float32).tobytes())
@@ -32,9 +38,13 @@ class VectorFile:
         if rows and self._path.exists():
             self.write(rows, np.zeros((len(rows), dimensions), dtype=np.float32))
 
-    def remove(self) -> None:
+    def close(self) -> None:
         self._mapped = None
-        self._path.unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        self.close()
+        with self._translated():
+            self._path.unlink(missing_ok=True)
 
     def holds(self, row_count: int, dimensions: int) -> bool:
         try:
@@ -55,3 +65,13 @@ class VectorFile:
         # a BLAS product starts a thread a core, and then waits for a busy core
         every = np.vecdot(matrix, query)
         return every if len(rows) == row_count else every[rows]
+
+    @contextmanager
+    def _translated(self) -> Generator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(
+                f"vectors cannot be written to {self._path}: {error.strerror}. Free some disk "
+                "space, or check that the folder belongs to you; full text goes on working."
+            ) from error

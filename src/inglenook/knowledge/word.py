@@ -12,31 +12,32 @@ from inglenook.knowledge.page_text import PageText, Unreadable
 
 def read_docx(data: bytes) -> tuple[str, list[Heading]]:
     with open_package(data, "Word document") as package:
-        levels = _heading_levels(package)
+        main = package.main("word/document.xml")
+        parts = {kind: part for kind, part in package.targets(main).values()}
         page = PageText()
-        body = package.xml("word/document.xml").find(f"{W}body")
+        body = package.xml(main).find(f"{W}body")
         if body is None:
             raise Unreadable("not a readable Word document (it has no body)")
-        _docx_blocks(body, levels, page)
-        for part in ("word/footnotes.xml", "word/endnotes.xml"):
-            if part in package:
-                for note in package.xml(part):
+        _docx_blocks(body, _heading_levels(package, parts.get("styles", "")), page)
+        for kind in ("footnotes", "endnotes"):
+            if parts.get(kind, "") in package:
+                for note in package.xml(parts[kind]):
                     _docx_blocks(note, {}, page)
         return page.text(), page.headings
 
 
-def _heading_levels(package: Package) -> dict[str, int]:
+def _heading_levels(package: Package, part: str) -> dict[str, int]:
     """Style id to heading level; ids are translated by Word, names and outline levels are not."""
-    if "word/styles.xml" not in package:
+    if part not in package:
         return {}
     levels: dict[str, int] = {}
     parents: dict[str, str] = {}
-    for style in package.xml("word/styles.xml").iter(f"{W}style"):
+    for style in package.xml(part).iter(f"{W}style"):
         style_id = str(style.get(f"{W}styleId"))
         name = _value(style.find(f"{W}name")).lower()
         outline = _value(style.find(f"{W}pPr/{W}outlineLvl"))
         if name == "title":
-            levels[style_id] = 1
+            levels[style_id] = 0  # above all headings
         elif name.startswith("heading ") and name[8:].isdecimal():
             levels[style_id] = int(name[8:])
         elif outline.isdecimal() and int(outline) < 9:
