@@ -23,7 +23,8 @@ router = APIRouter(route_class=StrictRoute, tags=["agent"])
 
 @router.post("/agent/run")
 async def agent_run(body: AgentRunBody, request: Request, services: Served) -> Response:
-    """Run the agent with its five tools and at most 6 steps; `truncated` says that it hit them."""
+    """One question with five tools and at most 6 steps: `{"answer", "truncated", "model", "runId",
+    "status", "reason", "trace"}`; `truncated` says that the steps ran out."""
     row = await services.runs.start(body.request(), credential=bearer(request))
     row = await ended(services, row.id)
     if row.status not in {"complete", "incomplete"}:

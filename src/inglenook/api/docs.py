@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
@@ -19,6 +20,8 @@ summary { cursor: pointer; padding: .5rem 0; }
 table { border-collapse: collapse; margin: 0 0 1rem; }
 td { padding: .125rem 1rem .125rem 0; vertical-align: top; }
 """
+CODE = re.compile(r"`([^`]*)`")
+AS_CODE = r"<code>\1</code>"
 _STYLE_HASH = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 _POLICY = f"{RESPONSE_HEADERS['Content-Security-Policy']}; style-src 'sha256-{_STYLE_HASH}'"
 
@@ -39,13 +42,18 @@ def docs_page(spec: Mapping[str, Any]) -> HTMLResponse:
 def _operations(spec: Mapping[str, Any]) -> Iterator[str]:
     for path, methods in spec["paths"].items():
         for method, operation in methods.items():
-            text = escape(operation.get("description", ""))
             yield (
                 f"<details><summary><code>{method.upper()} {escape(path)}</code></summary>"
-                f"<p>{text}</p><table>"
+                f"{_text(operation.get('description', ''))}<table>"
                 f"{''.join(_parameters(operation))}{''.join(_body(operation, spec))}"
                 "</table></details>"
             )
+
+
+def _text(description: str) -> str:
+    """Paragraphs; what stands between backticks is code."""
+    paragraphs = escape(description).split("\n\n")
+    return "".join(f"<p>{CODE.sub(AS_CODE, text)}</p>" for text in paragraphs)
 
 
 def _parameters(operation: Mapping[str, Any]) -> Iterator[str]:
@@ -58,8 +66,9 @@ def _body(operation: Mapping[str, Any], spec: Mapping[str, Any]) -> Iterator[str
     for kind, content in operation.get("requestBody", {}).get("content", {}).items():
         schema = _resolved(content["schema"], spec)
         needed = schema.get("required", ())
+        place = "body" if kind == "application/json" else kind
         for name, field in schema.get("properties", {}).items():
-            where = f"{kind}{', required' if name in needed else ''}"
+            where = f"{place}{', required' if name in needed else ''}"
             yield _row(name, where, _resolved(field, spec))
 
 

@@ -38,6 +38,7 @@ MULTIPART: dict[str, Any] = {
 
 @router.get("")
 async def list_knowledge(services: Served, credential: Credential = None) -> Response:
+    """`{"provider", "items": [{"id", "name", "label", "files", "chunks", "embedded"}]}`"""
     bases = await services.knowledge.list(credential or None)
     return JsonResponse(
         {"provider": services.knowledge_provider, "items": [asdict(base) for base in bases]}
@@ -46,13 +47,14 @@ async def list_knowledge(services: Served, credential: Credential = None) -> Res
 
 @router.post("", status_code=201)
 async def create_knowledge(body: KnowledgeBody, services: Served) -> Response:
-    """What is in a `confidential` base never leaves this machine: its runs have no web."""
+    """A new, empty base. What is in a `confidential` one never leaves: its runs have no web."""
     base = await library_of(services).create(body.name, body.label)
     return JsonResponse(asdict(base), 201)
 
 
 @router.delete("/{knowledge_id}")
 async def remove_knowledge(knowledge_id: str, services: Served) -> Response:
+    """Delete the base with all that was kept of its files."""
     await library_of(services).remove(knowledge_id)
     return JsonResponse({"id": knowledge_id, "removed": True})
 
@@ -61,6 +63,7 @@ async def remove_knowledge(knowledge_id: str, services: Served) -> Response:
 async def list_files(
     knowledge_id: str, services: Served, credential: Credential = None
 ) -> Response:
+    """`{"items": [{"id", "name", "size_bytes"}]}`"""
     scope = await services.knowledge.open([knowledge_id], credential or None)
     return JsonResponse(
         {
@@ -74,7 +77,10 @@ async def list_files(
 
 @router.post("/{knowledge_id}/files", openapi_extra=MULTIPART)
 async def add_files(knowledge_id: str, request: Request, services: Served) -> Response:
-    """Add files; text can be found when this returns, vectors follow. One result a file."""
+    """Add files: `{"results": [{"name", "outcome", "detail"}]}`, one a file.
+
+    Their text can be found when this returns; vectors follow.
+    """
     library = library_of(services)
     uploads = await uploads_of(request, "file")
     results = [await _added(library, knowledge_id, upload) for upload in uploads]
@@ -100,7 +106,8 @@ async def search(
     k: Annotated[int, Query(ge=1, le=50)] = 5,
     credential: Credential = None,
 ) -> Response:
-    """The best `k` passages, as a run's `search_knowledge_base` would find them."""
+    """The best `k` passages, as a run would find them: `{"items": [{"text", "file_id",
+    "file_name", "knowledge_id", "score", "heading"}]}`."""
     scope = await services.knowledge.open([knowledge_id], credential or None)
     passages = await scope.retrieve(q, k)
     return JsonResponse({"items": [asdict(passage) for passage in passages]})

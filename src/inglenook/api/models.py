@@ -14,7 +14,8 @@ router = APIRouter(prefix="/api/models", tags=["models"])
 
 @router.get("")
 async def list_models(services: Served) -> Response:
-    """Every model on offer and the one used by default; `error` says why one cannot be used."""
+    """Every model on offer: `{"items": [{"id", "provider", "model", "abilities", "note",
+    "error"}], "default"}`; `error` says why one cannot be used."""
     items = [model_view(report) for report in await services.models.reports()]
     try:
         return JsonResponse({"items": items, "default": await services.models.default_id()})

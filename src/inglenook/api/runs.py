@@ -32,7 +32,11 @@ async def start_run(
     credential: Credential = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Start a run. `wait=true` answers with the whole run when it ends or waits for a person."""
+    """Start a run: `{"id", "status"}`.
+
+    With `wait=true` the whole run, when it ends or waits for a person. A repeat with the same
+    `Idempotency-Key` returns the first run.
+    """
     row = await services.runs.start(
         body.request(), credential=credential or None, idempotency_key=idempotency_key
     )
@@ -50,19 +54,23 @@ async def list_runs(
     limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
     cursor: str | None = None,
 ) -> Response:
-    """The newest runs first; `next` is the `cursor` of the following page."""
+    """The newest runs first: `{"items": [run], "next": cursor or null}`."""
     page = await services.runs.list_runs(status=status, session=session, limit=limit, cursor=cursor)
     return JsonResponse(page)
 
 
 @router.get("/{run_id}")
 async def get_run(run_id: str, services: Served) -> Response:
+    """One run: its `status`, `reason` and `explanation`, `answer`, `sources`, `usage`, `egress`."""
     return JsonResponse(await services.runs.get(run_id))
 
 
 @router.delete("/{run_id}")
 async def erase_run(run_id: str, services: Served) -> Response:
-    """Erase what an ended run said and saw; its headers and digests stay and still verify."""
+    """Erase what an ended run said and saw: `{"id", "erased": events}`.
+
+    The events' headers and digests stay, and still verify.
+    """
     return JsonResponse({"id": run_id, "erased": await services.runs.erase(run_id)})
 
 
@@ -75,7 +83,11 @@ async def run_events(
     last_event_id: LastEventId = None,
 ) -> Response:
     """The run's events after `after`: a JSON list, or with `Accept: text/event-stream` a stream
-    that goes on until the run ends. `Last-Event-ID` resumes a stream."""
+    that goes on until the run ends.
+
+    Stored events carry an `id`, and `Last-Event-ID` resumes behind it. `text_delta`,
+    `reasoning_delta` and `heartbeat` are live only. Hidden thinking is `{"hidden": true}`.
+    """
     row = await services.runs.row(run_id)
     after = after if last_event_id is None else last_event_id
     if "text/event-stream" not in request.headers.get("accept", ""):
@@ -88,7 +100,7 @@ async def run_events(
 
 @router.post("/{run_id}/cancel")
 async def cancel_run(run_id: str, services: Served) -> Response:
-    """Stop a run; it ends as `cancelled` within seconds, and an ended one stays as it is."""
+    """Stop a run: `{"id", "status"}`. It ends as `cancelled` within seconds; an ended one stays."""
     return JsonResponse(brief(await services.runs.cancel(run_id)))
 
 
@@ -100,7 +112,8 @@ async def give_credential(run_id: str, body: CredentialBody, services: Served) -
 
 @router.get("/{run_id}/egress")
 async def run_egress(run_id: str, services: Served) -> Response:
-    """What left this machine: one entry a request, in order."""
+    """What left this machine: `{"items": [{"n", "method", "host", "path", "bytes_out", "why",
+    "permission", "status", "bytes_in"}]}`, in order."""
     return JsonResponse({"items": await services.runs.egress(run_id)})
 
 
@@ -119,7 +132,7 @@ async def export_run(run_id: str, services: Served) -> Response:
 
 @router.post("/{run_id}/replay")
 async def replay_run(run_id: str, services: Served) -> Response:
-    """Run the recorded run again in a process without sockets: `identical`, else `difference`."""
+    """Run the recorded run again, without sockets: `{"identical", "difference"}`."""
     row = await services.runs.row(run_id)
     if row.status not in ENDED:
         raise Conflict(f"run {run_id!r} is {row.status}; only ended runs are replayed")
