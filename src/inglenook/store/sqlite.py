@@ -4,21 +4,15 @@ import asyncio
 import json
 import sqlite3
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from inglenook.errors import LeaseLost, StoreError
 from inglenook.events import (
-    ENDED,
-    RunEvent,
-    RunFinished,
-    RunResumed,
     RunStarted,
-    RunWaiting,
     Status,
     encode,
 )
@@ -30,16 +24,14 @@ from inglenook.store.base import (
     RunRow,
     StoredEvent,
 )
-from inglenook.store.chain import GENESIS, link, load_key, payload_digest, seal
+from inglenook.store.chain import GENESIS, load_key
 from inglenook.store.migrations import migrate
+from inglenook.store.run_log import LogQueue, SqliteRunLog, insert_events, stamp, storable
 from inglenook.store.verify import verify_chain
-from inglenook.store.writer import GroupWriter, Job, explain
+from inglenook.store.writer import GroupWriter, explain
 
-LINGER_S = 0.004
-"""How long an event may wait for others when nobody waits for it; readers see it that later."""
 LEASE_S = 30.0
 BUSY_TIMEOUT_MS = 10_000
-ROWS_PER_INSERT = 32
 READERS = 2
 
 T = TypeVar("T")
@@ -47,15 +39,6 @@ _COLUMNS = (
     "id, session, parent, user, title, model, strategy, status, reason, explanation, "
     "created_at, finished_at, owner, epoch, lease_until"
 )
-
-
-def now() -> str:
-    return stamp(datetime.now(UTC))
-
-
-def stamp(at: datetime) -> str:
-    """RFC 3339 in UTC with milliseconds: sorts as text."""
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class SqliteStore:
@@ -82,8 +65,7 @@ class SqliteStore:
         self._path.chmod(0o600)
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-reader")
         self._writer = GroupWriter(self._connect, self._loop)
-        self._pending: list[_Append] = []
-        self._timer: asyncio.TimerHandle | None = None
+        self._queue = LogQueue(self._writer, self._loop, self._key)
 
     # --- runs ------------------------------------------------------------------------------
 
@@ -111,7 +93,8 @@ class SqliteStore:
                     row.epoch, None, idempotency_key,
                 ),
             )  # fmt: skip
-            self._insert(db, row.id, -1, GENESIS, [(stamp(row.created_at), started.type, payload)])
+            first = (stamp(row.created_at), started.type, payload)
+            insert_events(db, self._key, row.id, -1, GENESIS, [first])
             return row
 
         return await self._writer.call(run)
@@ -158,7 +141,7 @@ class SqliteStore:
 
     # --- leases and the log ----------------------------------------------------------------
 
-    async def claim(self, row: RunRow, owner: str, committed: Committed) -> "SqliteRunLog":
+    async def claim(self, row: RunRow, owner: str, committed: Committed) -> SqliteRunLog:
         until = stamp(datetime.now(UTC) + timedelta(seconds=LEASE_S))
 
         def run(db: sqlite3.Connection) -> None:
@@ -172,7 +155,7 @@ class SqliteStore:
                 raise LeaseLost(f"run {row.id!r} was taken up by another process")
 
         await self._writer.call(run, sync=False)
-        return SqliteRunLog(self, row.id, row.epoch + 1, committed)
+        return SqliteRunLog(self._queue, row.id, row.epoch + 1, committed)
 
     async def renew(self, owner: str) -> None:
         until = stamp(datetime.now(UTC) + timedelta(seconds=LEASE_S))
@@ -197,71 +180,9 @@ class SqliteStore:
             for run_id, seq, at, type, payload in found
         ]
 
-    def enqueue(self, append: "_Append", *, now: bool, sync: bool) -> None:
-        """Put an append in line; `now` hands the line over at once."""
-        self._pending.append(append)
-        if now:
-            self.flush(sync=sync)
-        elif self._timer is None:
-            self._timer = self._loop.call_later(LINGER_S, self.flush)
-
-    def flush(self, *, sync: bool = False) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if not self._pending and not sync:
-            return
-        by_log: dict[SqliteRunLog, list[_Append]] = {}
-        for append in self._pending:
-            by_log.setdefault(append.log, []).append(append)
-        self._pending.clear()
-        self._writer.submit([log.job(appends, sync) for log, appends in by_log.items()])
-
-    def insert_under_lease(
-        self,
-        db: sqlite3.Connection,
-        log: "SqliteRunLog",
-        appends: "list[_Append]",
-    ) -> list[StoredEvent]:
-        """The writer's part of an append: check the lease, number, chain, store."""
-        epoch = db.execute("SELECT epoch FROM runs WHERE id = ?", (log.run_id,)).fetchone()
-        if epoch is None or epoch[0] != log.epoch:
-            raise LeaseLost(f"run {log.run_id!r} was taken over by another process; this one stops")
-        seq, mac = log.head or _head(db, log.run_id)
-        rows = [(append.at, append.event.type, append.payload) for append in appends]
-        stored, mac = self._insert(db, log.run_id, seq, mac, rows)
-        log.head = (stored[-1].seq, mac)
-        for append in appends:
-            _update_row(db, log.run_id, append.event, append.at)
-            if isinstance(append.event, RunFinished):
-                self._seal(db, log.run_id, *log.head)
-        return stored
-
-    def _insert(
-        self,
-        db: sqlite3.Connection,
-        run_id: str,
-        seq: int,
-        mac: bytes,
-        rows: Sequence[tuple[str, str, bytes]],
-    ) -> tuple[list[StoredEvent], bytes]:
-        values: list[Any] = []
-        stored: list[StoredEvent] = []
-        for at, type, payload in rows:
-            seq += 1
-            digest = payload_digest(self._key, payload)
-            mac = link(self._key, mac, run_id, seq, at, type, digest)
-            values += (run_id, seq, at, type, digest, mac, payload)
-            stored.append(StoredEvent(run_id=run_id, seq=seq, at=at, type=type, payload=payload))
-        for start in range(0, len(rows), ROWS_PER_INSERT):
-            part = values[start * 7 : (start + ROWS_PER_INSERT) * 7]
-            db.execute(_insert_events(len(part) // 7), part)
-        return stored, mac
-
-    def _seal(self, db: sqlite3.Connection, run_id: str, seq: int, mac: bytes) -> None:
-        before = db.execute("SELECT mac FROM seals ORDER BY n DESC LIMIT 1").fetchone()
-        sealed = seal(self._key, before[0] if before else GENESIS, run_id, seq, mac)
-        db.execute("INSERT INTO seals (run_id, seq, mac) VALUES (?, ?, ?)", (run_id, seq, sealed))
+    def flush(self) -> None:
+        """Hand over what is in line for the log, and wait for nothing."""
+        self._queue.flush()
 
     # --- inbox -----------------------------------------------------------------------------
 
@@ -341,121 +262,6 @@ class SqliteStore:
 
     async def _read(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         return await self._in_reader(lambda db: db.execute(sql, values).fetchall())
-
-
-class _Append:
-    __slots__ = ("at", "event", "log", "payload")
-
-    def __init__(self, log: "SqliteRunLog", event: RunEvent) -> None:
-        self.log = log
-        self.event = event
-        self.at = now()
-        self.payload = encode(event)
-
-
-class SqliteRunLog:
-    """Appends of one lease."""
-
-    def __init__(self, store: SqliteStore, run_id: str, epoch: int, committed: Committed) -> None:
-        self._store = store
-        self.run_id = run_id
-        self.epoch = epoch
-        self.head: tuple[int, bytes] | None = None
-        """`seq` and MAC of the last event, for the writer's thread; None: ask the database."""
-        self._committed = committed
-        self._appended = 0
-        self._stored = 0
-        self._error: Exception | None = None
-        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
-
-    def append(self, event: RunEvent) -> None:
-        if self._error is not None:
-            raise self._error
-        self._appended += 1
-        self._store.enqueue(_Append(self, event), now=False, sync=False)
-
-    def settle(self, *, sync: bool = False) -> Awaitable[None]:
-        future = asyncio.get_running_loop().create_future()
-        if self._error is not None:
-            future.set_exception(self._error)
-        elif self._stored == self._appended and not sync:
-            future.set_result(None)
-        else:
-            self._waiters.append((self._appended, future))
-            self._store.flush(sync=sync)
-            if self._stored == self._appended:
-                self._release()
-        return future
-
-    def job(self, appends: list[_Append], sync: bool) -> Job:
-        def run(db: sqlite3.Connection) -> list[StoredEvent]:
-            return self._store.insert_under_lease(db, self, appends)
-
-        return Job(run, self._done, sync, self._forget_head)
-
-    def _forget_head(self) -> None:
-        self.head = None
-
-    def _done(self, stored: list[StoredEvent] | None, error: Exception | None) -> None:
-        if error is not None:
-            self._error = error
-        for event in stored or ():
-            self._stored += 1
-            self._committed(event)
-        self._release()
-
-    def _release(self) -> None:
-        waiting: list[tuple[int, asyncio.Future[None]]] = []
-        for target, future in self._waiters:
-            if future.done():
-                continue
-            if self._error is not None:
-                future.set_exception(self._error)
-            elif self._stored >= target:
-                future.set_result(None)
-            else:
-                waiting.append((target, future))
-        self._waiters = waiting
-
-
-@cache
-def _insert_events(rows: int) -> str:
-    """One statement for several rows: each statement hands the interpreter's lock over and back."""
-    row = "(?, ?, ?, ?, ?, ?, ?)"
-    return (
-        "INSERT INTO events (run_id, seq, at, type, digest, mac, payload)"  # noqa: S608 (constants)
-        f" VALUES {', '.join([row] * rows)}"
-    )
-
-
-def _head(db: sqlite3.Connection, run_id: str) -> tuple[int, bytes]:
-    return db.execute(
-        "SELECT seq, mac FROM events WHERE run_id = ? ORDER BY seq DESC LIMIT 1", (run_id,)
-    ).fetchone()
-
-
-def _update_row(db: sqlite3.Connection, run_id: str, event: RunEvent, at: str) -> None:
-    """Keep the run's index card in step with its log, in the same transaction."""
-    if isinstance(event, RunFinished):
-        assert event.status in ENDED
-        db.execute(
-            "UPDATE runs SET status = ?, reason = ?, explanation = ?, finished_at = ?,"
-            " owner = NULL, lease_until = NULL WHERE id = ?",
-            (event.status, event.reason, storable(event.explanation), at, run_id),
-        )
-    elif isinstance(event, RunWaiting):
-        db.execute(
-            "UPDATE runs SET status = 'waiting', reason = ?, owner = NULL, lease_until = NULL"
-            " WHERE id = ?",
-            (event.reason, run_id),
-        )
-    elif isinstance(event, RunResumed):
-        db.execute("UPDATE runs SET status = 'running', reason = NULL WHERE id = ?", (run_id,))
-
-
-def storable(text: str) -> str:
-    """`text` as a column takes it: SQLite's text is UTF-8, which has no lone surrogates."""
-    return text.encode(errors="replace").decode()
 
 
 def _row(values: tuple[Any, ...]) -> RunRow:

@@ -1,0 +1,223 @@
+"""The end of a run's log that its holder writes to: numbered, chained, under a lease, in groups.
+
+Events wait a moment for each other, so that many runs share few commits; `settle` hands them over
+at once. The writer's part, from `_insert_under_lease` on, runs in the writer's thread.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from inglenook.errors import LeaseLost
+from inglenook.events import ENDED, RunEvent, RunFinished, RunResumed, RunWaiting, encode
+from inglenook.store.base import Committed, StoredEvent
+from inglenook.store.chain import GENESIS, link, payload_digest, seal
+from inglenook.store.writer import GroupWriter, Job
+
+LINGER_S = 0.004
+"""How long an event may wait for others when nobody waits for it; readers see it that later."""
+ROWS_PER_INSERT = 32
+
+
+def now() -> str:
+    return stamp(datetime.now(UTC))
+
+
+def stamp(at: datetime) -> str:
+    """RFC 3339 in UTC with milliseconds: sorts as text."""
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Append:
+    """An event in line, encoded as it will be stored."""
+
+    __slots__ = ("at", "event", "payload")
+
+    def __init__(self, event: RunEvent) -> None:
+        self.event = event
+        self.at = now()
+        self.payload = encode(event)
+
+
+class LogQueue:
+    """The appends of all runs that this process holds, in line for the writer."""
+
+    def __init__(self, writer: GroupWriter, loop: asyncio.AbstractEventLoop, key: bytes) -> None:
+        self.key = key
+        self._writer = writer
+        self._loop = loop
+        self._pending: dict[SqliteRunLog, list[Append]] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    def put(self, log: "SqliteRunLog", append: Append) -> None:
+        if (waiting := self._pending.get(log)) is not None:
+            waiting.append(append)
+            return
+        self._pending[log] = [append]
+        if self._timer is None:
+            self._timer = self._loop.call_later(LINGER_S, self.flush)
+
+    def flush(self, *, sync: bool = False) -> None:
+        """Hand the line over now; with `sync`, all of it to the disk itself."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._pending:
+            jobs = [log.job(appends, sync) for log, appends in self._pending.items()]
+            self._pending.clear()
+            self._writer.submit(jobs)
+
+
+class SqliteRunLog:
+    """Appends of one lease."""
+
+    def __init__(self, queue: LogQueue, run_id: str, epoch: int, committed: Committed) -> None:
+        self._queue = queue
+        self.run_id = run_id
+        self.epoch = epoch
+        self._head: tuple[int, bytes] | None = None
+        """`seq` and MAC of the last event, for the writer's thread; None: ask the database."""
+        self._committed = committed
+        self._appended = 0
+        self._stored = 0
+        self._error: Exception | None = None
+        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
+
+    def append(self, event: RunEvent) -> None:
+        if self._error is not None:
+            raise self._error
+        self._appended += 1
+        self._queue.put(self, Append(event))
+
+    def settle(self, *, sync: bool = False) -> Awaitable[None]:
+        future = asyncio.get_running_loop().create_future()
+        if self._error is not None:
+            future.set_exception(self._error)
+        elif self._stored == self._appended:
+            future.set_result(None)
+        else:
+            self._waiters.append((self._appended, future))
+            self._queue.flush(sync=sync)
+        return future
+
+    def job(self, appends: list[Append], sync: bool) -> Job:
+        def run(db: sqlite3.Connection) -> list[StoredEvent]:
+            return self._insert_under_lease(db, appends)
+
+        return Job(run, self._done, sync, self._forget_head)
+
+    def _insert_under_lease(
+        self, db: sqlite3.Connection, appends: list[Append]
+    ) -> list[StoredEvent]:
+        epoch = db.execute("SELECT epoch FROM runs WHERE id = ?", (self.run_id,)).fetchone()
+        if epoch is None or epoch[0] != self.epoch:
+            raise LeaseLost(
+                f"run {self.run_id!r} was taken over by another process; this one stops"
+            )
+        seq, mac = self._head or _head(db, self.run_id)
+        rows = [(append.at, append.event.type, append.payload) for append in appends]
+        key = self._queue.key
+        stored, mac = insert_events(db, key, self.run_id, seq, mac, rows)
+        self._head = (stored[-1].seq, mac)
+        for append in appends:
+            _update_row(db, self.run_id, append.event, append.at)
+            if isinstance(append.event, RunFinished):
+                _insert_seal(db, key, self.run_id, *self._head)
+        return stored
+
+    def _forget_head(self) -> None:
+        self._head = None
+
+    def _done(self, stored: list[StoredEvent] | None, error: Exception | None) -> None:
+        if error is not None:
+            self._error = error
+        for event in stored or ():
+            self._stored += 1
+            self._committed(event)
+        self._release()
+
+    def _release(self) -> None:
+        waiting: list[tuple[int, asyncio.Future[None]]] = []
+        for target, future in self._waiters:
+            if future.done():
+                continue
+            if self._error is not None:
+                future.set_exception(self._error)
+            elif self._stored >= target:
+                future.set_result(None)
+            else:
+                waiting.append((target, future))
+        self._waiters = waiting
+
+
+def insert_events(
+    db: sqlite3.Connection,
+    key: bytes,
+    run_id: str,
+    seq: int,
+    mac: bytes,
+    rows: Sequence[tuple[str, str, bytes]],
+) -> tuple[list[StoredEvent], bytes]:
+    """Store (at, type, payload) behind the event `seq` with its `mac`; what was stored, and the
+    last one's MAC."""
+    values: list[Any] = []
+    stored: list[StoredEvent] = []
+    for at, type, payload in rows:
+        seq += 1
+        digest = payload_digest(key, payload)
+        mac = link(key, mac, run_id, seq, at, type, digest)
+        values += (run_id, seq, at, type, digest, mac, payload)
+        stored.append(StoredEvent(run_id=run_id, seq=seq, at=at, type=type, payload=payload))
+    for start in range(0, len(rows), ROWS_PER_INSERT):
+        part = values[start * 7 : (start + ROWS_PER_INSERT) * 7]
+        db.execute(_insert_statement(len(part) // 7), part)
+    return stored, mac
+
+
+@cache
+def _insert_statement(rows: int) -> str:
+    """One statement for several rows: each statement hands the interpreter's lock over and back."""
+    row = "(?, ?, ?, ?, ?, ?, ?)"
+    return (
+        "INSERT INTO events (run_id, seq, at, type, digest, mac, payload)"  # noqa: S608 (constants)
+        f" VALUES {', '.join([row] * rows)}"
+    )
+
+
+def _insert_seal(db: sqlite3.Connection, key: bytes, run_id: str, seq: int, mac: bytes) -> None:
+    before = db.execute("SELECT mac FROM seals ORDER BY n DESC LIMIT 1").fetchone()
+    sealed = seal(key, before[0] if before else GENESIS, run_id, seq, mac)
+    db.execute("INSERT INTO seals (run_id, seq, mac) VALUES (?, ?, ?)", (run_id, seq, sealed))
+
+
+def _head(db: sqlite3.Connection, run_id: str) -> tuple[int, bytes]:
+    return db.execute(
+        "SELECT seq, mac FROM events WHERE run_id = ? ORDER BY seq DESC LIMIT 1", (run_id,)
+    ).fetchone()
+
+
+def _update_row(db: sqlite3.Connection, run_id: str, event: RunEvent, at: str) -> None:
+    """Keep the run's index card in step with its log, in the same transaction."""
+    if isinstance(event, RunFinished):
+        assert event.status in ENDED
+        db.execute(
+            "UPDATE runs SET status = ?, reason = ?, explanation = ?, finished_at = ?,"
+            " owner = NULL, lease_until = NULL WHERE id = ?",
+            (event.status, event.reason, storable(event.explanation), at, run_id),
+        )
+    elif isinstance(event, RunWaiting):
+        db.execute(
+            "UPDATE runs SET status = 'waiting', reason = ?, owner = NULL, lease_until = NULL"
+            " WHERE id = ?",
+            (event.reason, run_id),
+        )
+    elif isinstance(event, RunResumed):
+        db.execute("UPDATE runs SET status = 'running', reason = NULL WHERE id = ?", (run_id,))
+
+
+def storable(text: str) -> str:
+    """`text` as a column takes it: SQLite's text is UTF-8, which has no lone surrogates."""
+    return text.encode(errors="replace").decode()
