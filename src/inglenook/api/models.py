@@ -1,13 +1,11 @@
 """`/api/models`: what can be asked, with what its server says it can do."""
 
-from typing import Any
-
 from fastapi import APIRouter, Response
 
 from inglenook.api.services import Served
 from inglenook.api.strict_json import JsonResponse
-from inglenook.errors import InvalidRequest
-from inglenook.providers.catalogue import ModelReport
+from inglenook.errors import InvalidRequest, ProviderError
+from inglenook.runs.views import report_view
 
 router = APIRouter(prefix="/api/models", tags=["models"])
 
@@ -16,23 +14,10 @@ router = APIRouter(prefix="/api/models", tags=["models"])
 async def list_models(services: Served) -> Response:
     """Every model on offer: `{"items": [{"id", "provider", "model", "abilities", "note",
     "error"}], "default"}`; `error` says why one cannot be used."""
-    items = [model_view(report) for report in await services.models.reports()]
     try:
+        items = [report_view(report) for report in await services.models.reports()]
         return JsonResponse({"items": items, "default": await services.models.default_id()})
     except InvalidRequest as error:
-        return JsonResponse({"items": items, "default": None, "hint": error.hint})
-
-
-def model_view(report: ModelReport) -> dict[str, Any]:
-    return {
-        "id": report.spec.id,
-        "provider": report.spec.provider,
-        "model": report.spec.model,
-        "abilities": {
-            "tools": report.abilities.tools,
-            "thinking": report.abilities.thinking,
-            "context_tokens": report.spec.context_tokens or report.abilities.context_tokens,
-        },
-        "note": report.spec.note or None,
-        "error": report.error,
-    }
+        return JsonResponse({"items": [], "default": None, "hint": error.hint})
+    except ProviderError as error:  # the demo model could not be had
+        return JsonResponse({"items": [], "default": None, "hint": str(error)})

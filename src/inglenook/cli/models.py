@@ -2,37 +2,21 @@
 
 import json
 import sys
-from typing import Any
 
 from inglenook.bootstrap import open_runtime
 from inglenook.cli.download import DownloadLine
 from inglenook.cli.render import Progress, plain
 from inglenook.errors import InvalidRequest
-from inglenook.providers.catalogue import THREE_WAYS, ModelReport
+from inglenook.providers.catalogue import THREE_WAYS
+from inglenook.runs.views import report_view
 from inglenook.settings import Loaded
-
-
-def model_view(report: ModelReport) -> dict[str, Any]:
-    """Shape: one item of `GET /api/models`."""
-    return {
-        "id": report.spec.id,
-        "provider": report.spec.provider,
-        "model": report.spec.model,
-        "abilities": {
-            "tools": report.abilities.tools,
-            "thinking": report.abilities.thinking,
-            "context_tokens": report.abilities.context_tokens,
-        },
-        "note": report.spec.note or None,
-        "error": report.error,
-    }
 
 
 async def list_models(loaded: Loaded, *, as_json: bool) -> int:
     async with open_runtime(loaded, use_demo=False) as runtime:
         reports = await runtime.models.reports()
     if as_json:
-        sys.stdout.write(json.dumps([model_view(report) for report in reports], indent=2) + "\n")
+        sys.stdout.write(json.dumps([report_view(report) for report in reports], indent=2) + "\n")
         return 0
     for report in reports:
         able = [

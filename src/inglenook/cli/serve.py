@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 import webbrowser
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime
 from importlib.metadata import version
@@ -58,14 +58,17 @@ async def _serve(
     progress: Progress,
     open_page: bool,
 ) -> None:
+    services = _services(loaded, runtime, examples, is_stopping=lambda: server.should_exit)
     server = uvicorn.Server(
         uvicorn.Config(
-            create_app(_services(loaded, runtime, examples)),
+            create_app(services),
             log_level="warning",
             access_log=False,
             timeout_graceful_shutdown=SHUTDOWN_S,
             server_header=False,
+            proxy_headers=False,
             lifespan="off",
+            ws="none",
         )
     )
     async with _background(runtime, examples, progress):
@@ -110,7 +113,9 @@ async def _ready_model(runtime: Runtime, examples: list[str], progress: Progress
         progress.line(f"no model yet: {error} {getattr(error, 'hint', None) or ''}", "amber")
 
 
-def _services(loaded: Loaded, runtime: Runtime, examples: list[str]) -> Services:
+def _services(
+    loaded: Loaded, runtime: Runtime, examples: list[str], *, is_stopping: Callable[[], bool]
+) -> Services:
     settings = loaded.settings
     return Services(
         runs=runtime.runs,
@@ -127,6 +132,7 @@ def _services(loaded: Loaded, runtime: Runtime, examples: list[str]) -> Services
         example_question=EXAMPLE_QUESTION if examples else None,
         example_knowledge=tuple(examples),
         replay_command=REPLAY_COMMAND,
+        is_stopping=is_stopping,
     )
 
 

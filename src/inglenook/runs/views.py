@@ -6,6 +6,7 @@ from typing import Any
 from inglenook.agent.state import RunState
 from inglenook.events import EgressFinished, EgressStarted, RunEvent
 from inglenook.messages import Source
+from inglenook.providers.catalogue import ModelReport
 from inglenook.store.base import RunRow
 
 
@@ -119,3 +120,19 @@ def trace_view(events: Sequence[RunEvent]) -> list[dict[str, Any]]:
     for entry in trace:
         del entry["order"]
     return trace
+
+
+def report_view(report: ModelReport) -> dict[str, Any]:
+    """A model on offer: one item of `GET /api/models`."""
+    return {
+        "id": report.spec.id,
+        "provider": report.spec.provider,
+        "model": report.spec.model,
+        "abilities": {
+            "tools": report.abilities.tools,
+            "thinking": report.abilities.thinking,
+            "context_tokens": report.spec.context_tokens or report.abilities.context_tokens,
+        },
+        "note": report.spec.note or None,
+        "error": report.error,
+    }
