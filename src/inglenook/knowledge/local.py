@@ -5,6 +5,7 @@ out of scope is not filtered out, its files are never opened.
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -27,7 +28,9 @@ from inglenook.knowledge.threads import Threads
 
 logger = logging.getLogger(__name__)
 
-EMBED_RETRY_S = 60.0
+EMBED_LOOK_S = 20.0
+"""How often is looked for work that nobody announced: files that another process added, and an
+embedder that is back."""
 _THREADS = 4
 
 EmbedReport = Callable[[KnowledgeBase], None]
@@ -202,13 +205,10 @@ class LocalKnowledge:
             try:
                 await self.embed_pending()
             except ProviderError as error:
-                logger.warning("embedding waits %g s: %s", EMBED_RETRY_S, error)
-                try:
-                    async with asyncio.timeout(EMBED_RETRY_S):
-                        await self._has_work.wait()
-                except TimeoutError:
-                    continue
-            await self._has_work.wait()
+                logger.warning("embedding waits %g s: %s", EMBED_LOOK_S, error)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(EMBED_LOOK_S):
+                    await self._has_work.wait()
 
     async def _embed_index(
         self,
