@@ -21,7 +21,7 @@ from inglenook.events import (
 )
 from inglenook.messages import Message, ToolCall
 from inglenook.run_request import RunPermissions
-from inglenook.store.base import RunRow, StoredEvent
+from inglenook.store.base import Committed, RunLog, RunRow, StoredEvent
 from inglenook.store.sqlite import SqliteStore
 from tests.support import ask
 
@@ -66,11 +66,19 @@ def started() -> RunStarted:
 def ignore(_: StoredEvent) -> None: ...
 
 
+async def claimed(
+    store: SqliteStore, row: RunRow, owner: str = "me", *, committed: Committed = ignore
+) -> RunLog:
+    claim = await store.claim(row.id, owner, committed, epoch=row.epoch)
+    assert claim is not None
+    return claim.log
+
+
 FINISHED = RunFinished(status="complete", explanation="Done.", answer="yes")
 
 
 async def finished_run(store: SqliteStore, id: str, *events: RunEvent) -> None:
-    log = await store.claim(await store.create_run(row(id), started()), "me", ignore)
+    log = await claimed(store, await store.create_run(row(id), started()))
     for event in (*events, FINISHED):
         log.append(event)
     await log.settle()
@@ -82,7 +90,8 @@ def database(tmp_path: Path) -> sqlite3.Connection:
 
 async def test_events_come_back_numbered_without_gaps_and_equal(store: SqliteStore):
     seen: list[StoredEvent] = []
-    log = await store.claim(await store.create_run(row(), started()), "me", seen.append)
+    first = await store.create_run(row(), started())
+    log = await claimed(store, first, committed=seen.append)
     events = [StepStarted(step=n, remaining=9) for n in range(1, 51)]
     for event in events:
         log.append(event)
@@ -102,10 +111,10 @@ async def test_any_text_round_trips(store: SqliteStore, text: str):
 
 async def test_an_older_lease_can_append_nothing(store: SqliteStore):
     first = await store.create_run(row(), started())
-    zombie = await store.claim(first, "zombie", ignore)
+    zombie = await claimed(store, first, "zombie")
     current = await store.get_run("run_1")
     assert current is not None
-    heir = await store.claim(current, "heir", ignore)
+    heir = await claimed(store, current, "heir")
     heir.append(StepStarted(step=1, remaining=1))
     await heir.settle()
     zombie.append(StepStarted(step=99, remaining=1))
@@ -118,9 +127,25 @@ async def test_an_older_lease_can_append_nothing(store: SqliteStore):
 
 async def test_of_two_claims_on_one_epoch_only_one_wins(store: SqliteStore):
     first = await store.create_run(row(), started())
-    await store.claim(first, "one", ignore)
+    await claimed(store, first, "one")
     with pytest.raises(LeaseLost):
-        await store.claim(first, "two", ignore)
+        await claimed(store, first, "two")
+
+
+async def test_a_claim_brings_what_the_log_holds(store: SqliteStore):
+    log = await claimed(store, await store.create_run(row(), started()))
+    log.append(StepStarted(step=1, remaining=9))
+    await log.settle()
+    claim = await store.claim("run_1", "heir", ignore)
+    assert claim is not None
+    assert [event.type for event in claim.events] == ["run_started", "step_started"]
+    assert (claim.row.status, claim.row.owner, claim.log.epoch) == ("running", "me", 2)
+
+
+async def test_an_ended_run_or_none_cannot_be_claimed(store: SqliteStore):
+    await finished_run(store, "run_1")
+    assert await store.claim("run_1", "me", ignore) is None
+    assert await store.claim("run_2", "me", ignore) is None
 
 
 async def test_an_idempotency_key_gives_the_first_run_again(store: SqliteStore):
@@ -208,7 +233,7 @@ async def test_erasing_removes_the_text_from_the_disk_and_the_chain_still_holds(
 async def test_a_full_disk_is_named_and_loses_nothing_that_was_stored(
     tmp_path: Path, store: SqliteStore
 ):
-    log = await store.claim(await store.create_run(row(), started()), "me", ignore)
+    log = await claimed(store, await store.create_run(row(), started()))
     log.append(StepStarted(step=1, remaining=1))
     await log.settle()
     pages = await store._writer.call(  # pyright: ignore[reportPrivateUsage]
@@ -246,8 +271,7 @@ async def test_a_newer_database_is_refused(tmp_path: Path):
 
 async def test_one_commit_holds_what_many_runs_append_together(store: SqliteStore):
     logs = [
-        await store.claim(await store.create_run(row(f"run_{n}"), started()), "me", ignore)
-        for n in range(20)
+        await claimed(store, await store.create_run(row(f"run_{n}"), started())) for n in range(20)
     ]
     before = await _commits(store)
     for log in logs:
@@ -264,7 +288,7 @@ async def _commits(store: SqliteStore) -> int:
 
 
 async def test_a_write_that_cannot_be_stored_fails_alone(store: SqliteStore):
-    log = await store.claim(await store.create_run(row(), started()), "me", ignore)
+    log = await claimed(store, await store.create_run(row(), started()))
     log.append(StepStarted(step=1, remaining=1))
     bad = row("run_bad")
     object.__setattr__(bad, "model", object())  # no column takes this

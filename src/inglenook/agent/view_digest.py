@@ -47,5 +47,12 @@ def canonical(message: Message) -> bytes:
 
 
 def tools_digest(schemas: Sequence[ToolSchema]) -> str:
-    encoded = json.dumps([asdict(schema) for schema in schemas], sort_keys=True)
-    return hashlib.sha256(encoded.encode("ascii")).hexdigest()
+    """SHA-256 over the schemas as one JSON list."""
+    encoded = b", ".join([schema.wire.get("digest") or _canonical(schema) for schema in schemas])
+    return hashlib.sha256(b"[" + encoded + b"]").hexdigest()
+
+
+def _canonical(schema: ToolSchema) -> bytes:
+    encoded = json.dumps(asdict(schema), sort_keys=True).encode("ascii")
+    schema.wire["digest"] = encoded
+    return encoded

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 
+from inglenook.errors import NotFound
 from inglenook.events import ENDED
 from inglenook.runs.broadcast import (
     Broadcast,
@@ -23,6 +24,9 @@ async def follow(
     """Events with a larger `seq` than `after`, and live deltas, until the run has ended.
 
     None says that nothing happened for `POLL_S`. Readers may be in another process than the run.
+
+    Raises:
+        NotFound: There is no such run.
     """
     last, last_reply = after, -1
     live = Subscription()
@@ -42,19 +46,22 @@ async def follow(
                     if event.type == "run_finished":
                         return
                 if not news:
-                    if await _has_ended(store, run_id):
+                    if (await row_of(store, run_id)).status in ENDED:
                         return  # the reader had the end already
                     yield None
             frame = await live.get(POLL_S)
 
 
 async def ended_or_waiting(store: RuntimeStore, broadcast: Broadcast, run_id: str) -> RunRow:
-    """The run's row once it has ended or waits for a person, whoever executes it."""
+    """The run's row once it has ended or waits for a person, whoever executes it.
+
+    Raises:
+        NotFound: There is no such run.
+    """
     live = EndSubscription()
     with broadcast.subscribed(run_id, live):
         while True:
-            row = await store.get_run(run_id)
-            assert row is not None, "runs are never deleted while somebody waits"
+            row = await row_of(store, run_id)
             if row.status in ENDED or row.status == "waiting":
                 return row
             await live.get(POLL_S)
@@ -68,6 +75,12 @@ async def _news(
     return await store.read(run_id, after=last)
 
 
-async def _has_ended(store: RuntimeStore, run_id: str) -> bool:
+async def row_of(store: RuntimeStore, run_id: str) -> RunRow:
+    """
+    Raises:
+        NotFound: There is no such run.
+    """
     row = await store.get_run(run_id)
-    return row is None or row.status in ENDED
+    if row is None:
+        raise NotFound(f"there is no run {run_id!r}; `inglenook runs list` shows those there are")
+    return row

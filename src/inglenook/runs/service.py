@@ -1,18 +1,17 @@
 """RunService: start, follow, cancel, continue and export runs. The one way in for HTTP and CLI."""
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 from typing import Any
 
 from inglenook.agent.strategies import STRATEGIES
-from inglenook.errors import Conflict, InvalidRequest, LeaseLost, NotFound
+from inglenook.errors import Conflict, InvalidRequest, LeaseLost
 from inglenook.events import ENDED, RunEvent, Status, decode
 from inglenook.knowledge.base import Knowledge
 from inglenook.providers.catalogue import ModelCatalogue
 from inglenook.run_request import RunRequest, permissions_of
 from inglenook.runs.broadcast import Broadcast, Frame
 from inglenook.runs.engine import Engine
-from inglenook.runs.follow import ended_or_waiting, follow
+from inglenook.runs.follow import ended_or_waiting, follow, row_of
 from inglenook.runs.starting import new_run_id, queued_row, run_started
 from inglenook.runs.supervisor import CANCELLED, RunSupervisor
 from inglenook.runs.views import egress_ledger, run_item, run_view
@@ -82,12 +81,7 @@ class RunService:
         Raises:
             NotFound: There is no such run.
         """
-        row = await self._store.get_run(run_id)
-        if row is None:
-            raise NotFound(
-                f"there is no run {run_id!r}; `inglenook runs list` shows those there are"
-            )
-        return row
+        return await row_of(self._store, run_id)
 
     async def get(self, run_id: str) -> dict[str, Any]:
         """The run as API section 4 shows it."""
@@ -116,16 +110,16 @@ class RunService:
         stored = await self.stored_events(run_id)
         return [decode(event.payload) for event in stored if event.payload is not None]
 
-    async def follow(self, run_id: str, *, after: int = -1) -> AsyncGenerator[Frame | None, None]:
+    def follow(self, run_id: str, *, after: int = -1) -> AsyncGenerator[Frame | None, None]:
         """The run's frames from `after` on, live ones included (see `runs/follow.py`)."""
-        await self.row(run_id)
-        async with aclosing(follow(self._store, self._broadcast, run_id, after)) as frames:
-            async for frame in frames:
-                yield frame
+        return follow(self._store, self._broadcast, run_id, after)
 
     async def wait(self, run_id: str) -> RunRow:
-        """The run's row once it has ended or waits for a person."""
-        await self.row(run_id)
+        """The run's row once it has ended or waits for a person.
+
+        Raises:
+            NotFound: There is no such run.
+        """
         return await ended_or_waiting(self._store, self._broadcast, run_id)
 
     async def cancel(self, run_id: str) -> RunRow:

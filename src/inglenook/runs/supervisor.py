@@ -118,35 +118,34 @@ class RunSupervisor:
         Raises:
             LeaseLost: Somebody took it up meanwhile.
         """
-        state, run = await self._claim(row)
-        await _finish(state, run, ending)
-        self._credentials.pop(run.run_id, None)
+        taken = await self._take_up(row.id, epoch=row.epoch)
+        if taken is not None:
+            await _finish(*taken, ending)
+            self._credentials.pop(row.id, None)
 
-    async def _take_up(self, run_id: str) -> tuple[RunState, RunContext] | None:
-        row = await self._store.get_run(run_id)
-        if row is None or row.finished_at is not None:
+    async def _take_up(
+        self, run_id: str, *, epoch: int | None = None
+    ) -> tuple[RunState, RunContext] | None:
+        """The run under our lease; None where there is none or it has ended."""
+        claim = await self._store.claim(run_id, self._owner, self._broadcast.committed, epoch=epoch)
+        if claim is None:
             return None
-        return await self._claim(row)
-
-    async def _claim(self, row: RunRow) -> tuple[RunState, RunContext]:
-        log = await self._store.claim(row, self._owner, self._broadcast.committed)
-        stored = await self._store.read(row.id)
-        events = [decode(event.payload) for event in stored if event.payload is not None]
+        events = [decode(event.payload) for event in claim.events if event.payload is not None]
         state = RunState(events)
         assert state.started is not None, "run_started is written with the run's row"
-        sink = FoldingSink(RecordingSink(row.id, log, self._broadcast), state)
-        if len(stored) > 1:
-            sink.emit(RunResumed(by=self._owner, epoch=log.epoch))
+        sink = FoldingSink(RecordingSink(run_id, claim.log, self._broadcast), state)
+        if len(claim.events) > 1:
+            sink.emit(RunResumed(by=self._owner, epoch=claim.log.epoch))
         run = RunContext(
-            run_id=row.id,
+            run_id=run_id,
             sink=sink,
             limits=self._limits(state.started),
             permissions=state.started.permissions,
-            user=row.user,
+            user=claim.row.user,
             today=state.started.today,
             sources=Sources(state.sources),
             egress=EgressNumbers(sum(isinstance(event, EgressStarted) for event in events)),
-            credential=self._credentials.get(row.id),
+            credential=self._credentials.get(run_id),
         )
         return state, run
 

@@ -94,6 +94,15 @@ class RunLog(Protocol):
         ...
 
 
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A run that was taken up: its row before, what its log holds, and the end to write to."""
+
+    row: RunRow
+    events: Sequence[StoredEvent]
+    log: RunLog
+
+
 class RuntimeStore(Protocol):
     async def create_run(
         self, row: RunRow, started: RunStarted, *, idempotency_key: str | None = None
@@ -119,11 +128,17 @@ class RuntimeStore(Protocol):
         """Queued and running runs, oldest first."""
         ...
 
-    async def claim(self, row: RunRow, owner: str, committed: Committed) -> RunLog:
-        """Take the lease if `row.epoch` is still current; `committed` sees each stored event.
+    async def claim(
+        self, run_id: str, owner: str, committed: Committed, *, epoch: int | None = None
+    ) -> Claim | None:
+        """Take the lease of a run; None where there is no such run or it has ended.
+
+        Args:
+            committed: Sees each event once it is stored.
+            epoch: The one that must still be current; None: whichever is.
 
         Raises:
-            LeaseLost: Somebody else took it since.
+            LeaseLost: Somebody else took it since that epoch.
         """
         ...
 

@@ -18,6 +18,7 @@ from inglenook.events import (
 )
 from inglenook.store.base import (
     ChainReport,
+    Claim,
     Committed,
     InboxItem,
     InboxKind,
@@ -33,6 +34,7 @@ from inglenook.store.writer import GroupWriter, explain
 LEASE_S = 30.0
 BUSY_TIMEOUT_MS = 10_000
 READERS = 2
+NO_LIMIT = -1
 
 T = TypeVar("T")
 _COLUMNS = (
@@ -100,11 +102,7 @@ class SqliteStore:
         return await self._writer.call(run)
 
     async def get_run(self, run_id: str) -> RunRow | None:
-        found = await self._read(
-            f"SELECT {_COLUMNS} FROM runs WHERE id = ?",  # noqa: S608 (a constant)
-            (run_id,),
-        )
-        return _row(found[0]) if found else None
+        return await self._in_reader(lambda db: _get_run(db, run_id))
 
     async def list_runs(
         self,
@@ -141,21 +139,31 @@ class SqliteStore:
 
     # --- leases and the log ----------------------------------------------------------------
 
-    async def claim(self, row: RunRow, owner: str, committed: Committed) -> SqliteRunLog:
+    async def claim(
+        self, run_id: str, owner: str, committed: Committed, *, epoch: int | None = None
+    ) -> Claim | None:
         until = stamp(datetime.now(UTC) + timedelta(seconds=LEASE_S))
 
-        def run(db: sqlite3.Connection) -> None:
-            changed = db.execute(
+        def run(db: sqlite3.Connection) -> tuple[RunRow, list[StoredEvent]] | None:
+            row = _get_run(db, run_id)
+            if row is None or row.finished_at is not None:
+                return None
+            if epoch is not None and epoch != row.epoch:
+                raise LeaseLost(f"run {run_id!r} was taken up by another process")
+            db.execute(
                 "UPDATE runs SET owner = ?, epoch = epoch + 1, lease_until = ?,"
                 " status = CASE status WHEN 'queued' THEN 'running' ELSE status END"
-                " WHERE id = ? AND epoch = ?",
-                (owner, until, row.id, row.epoch),
+                " WHERE id = ?",
+                (owner, until, run_id),
             )
-            if changed.rowcount != 1:
-                raise LeaseLost(f"run {row.id!r} was taken up by another process")
+            return row, _read_events(db, run_id, -1, NO_LIMIT)
 
-        await self._writer.call(run, sync=False)
-        return SqliteRunLog(self._queue, row.id, row.epoch + 1, committed)
+        claimed = await self._writer.call(run, sync=False)
+        if claimed is None:
+            return None
+        row, events = claimed
+        log = SqliteRunLog(self._queue, run_id, row.epoch + 1, committed)
+        return Claim(row=row, events=events, log=log)
 
     async def renew(self, owner: str) -> None:
         until = stamp(datetime.now(UTC) + timedelta(seconds=LEASE_S))
@@ -170,15 +178,8 @@ class SqliteStore:
     async def read(
         self, run_id: str, *, after: int = -1, limit: int | None = None
     ) -> list[StoredEvent]:
-        found = await self._read(
-            "SELECT run_id, seq, at, type, payload FROM events"
-            " WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?",
-            (run_id, after, -1 if limit is None else limit),
-        )
-        return [
-            StoredEvent(run_id=run_id, seq=seq, at=at, type=type, payload=payload)
-            for run_id, seq, at, type, payload in found
-        ]
+        count = NO_LIMIT if limit is None else limit
+        return await self._in_reader(lambda db: _read_events(db, run_id, after, count))
 
     def flush(self) -> None:
         """Hand over what is in line for the log, and wait for nothing."""
@@ -262,6 +263,26 @@ class SqliteStore:
 
     async def _read(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         return await self._in_reader(lambda db: db.execute(sql, values).fetchall())
+
+
+def _get_run(db: sqlite3.Connection, run_id: str) -> RunRow | None:
+    found = db.execute(
+        f"SELECT {_COLUMNS} FROM runs WHERE id = ?",  # noqa: S608 (a constant)
+        (run_id,),
+    ).fetchone()
+    return _row(found) if found else None
+
+
+def _read_events(db: sqlite3.Connection, run_id: str, after: int, limit: int) -> list[StoredEvent]:
+    found = db.execute(
+        "SELECT seq, at, type, payload FROM events WHERE run_id = ? AND seq > ?"
+        " ORDER BY seq LIMIT ?",
+        (run_id, after, limit),
+    )
+    return [
+        StoredEvent(run_id=run_id, seq=seq, at=at, type=type, payload=payload)
+        for seq, at, type, payload in found
+    ]
 
 
 def _row(values: tuple[Any, ...]) -> RunRow:
