@@ -70,8 +70,8 @@ async def test_stop_cancels_the_run_and_send_stands_in_its_place(
     mock.scene = endless_scene()
     await tab.goto("/")
     await tab.ask(QUESTION)
+    await expect(tab.page.locator(".answer-text")).to_contain_text("word3")  # the page stands
     stop = tab.page.get_by_role("button", name="Stop")
-    await stop.wait_for()
     before = await stop.bounding_box()
     await stop.click()
     await tab.ended("cancelled")
