@@ -3,8 +3,9 @@
 Values only: nothing here knows a vendor, a wire format or a store.
 """
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -17,6 +18,11 @@ class ToolCall:
     """Unique within its run; made here where the model's server sends none."""
     name: str
     arguments: Mapping[str, object]
+
+    @cached_property
+    def key(self) -> str:
+        """The same for calls of one tool with equal arguments, whatever their id."""
+        return self.name + json.dumps(self.arguments, sort_keys=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +53,10 @@ class Message:
     def wire(self) -> dict[str, bytes]:
         """Encodings of this message by name, each made once: a history is sent at every step."""
         return {}
+
+    def with_reasoning(self, reasoning: Reasoning | None) -> "Message":
+        """This message with that reasoning; itself where it has it already."""
+        return self if self.reasoning == reasoning else replace(self, reasoning=reasoning)
 
 
 @dataclass(frozen=True, kw_only=True)

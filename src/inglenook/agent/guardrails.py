@@ -48,9 +48,11 @@ def repeated_call(call: ToolCall, repeats: Repeats) -> ToolFinished | None:
     Raises:
         RunEnded: `repetition`: the model makes the same call again and again.
     """
-    first, times = repeats.of(call) or (None, 0)
-    nth = times + 1
-    if first is None or nth < REPEATS_ANSWERED_FROM_MEMORY:
+    seen = repeats.of(call)
+    if seen is None:
+        return None
+    nth = seen.times + 1
+    if nth < REPEATS_ANSWERED_FROM_MEMORY:
         return None
     if nth >= REPEATS_THAT_END_THE_RUN:
         raise RunEnded(
@@ -64,9 +66,9 @@ def repeated_call(call: ToolCall, repeats: Repeats) -> ToolFinished | None:
     )
     return ToolFinished(
         call=call,
-        result=first.result + notice,
-        is_error=first.is_error,
-        blocked=first.blocked,
+        result=seen.result + notice,
+        is_error=seen.is_error,
+        blocked=seen.blocked,
         from_memory=True,
     )
 

@@ -7,7 +7,6 @@ from its events exactly where it stood.
 
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import replace
 
 from inglenook.agent.guardrails import OutputGuardrail, repeated_call
 from inglenook.agent.scheduler import plan_stages, run_stages
@@ -85,7 +84,7 @@ class AgentLoop:
             ModelReplied(
                 step=state.steps,
                 ordinal=state.ordinal,
-                message=replace(reply.message, reasoning=None),
+                message=reply.message.with_reasoning(None),
                 reasoning=reply.message.reasoning,
                 usage=reply.usage,
                 finish_reason=reply.finish_reason,

@@ -4,9 +4,9 @@ The live loop, crash recovery and replay all change the state through `apply` al
 resumed run cannot stand anywhere else than the run that was killed.
 """
 
-import json
 from collections.abc import Awaitable, Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
 from inglenook.events import (
     EventSink,
@@ -25,25 +25,34 @@ from inglenook.events import (
 from inglenook.messages import Message, Source, ToolCall, Usage
 
 
+class Outcome(NamedTuple):
+    """What a call gave, and how often it was made with that result."""
+
+    result: str
+    is_error: bool
+    blocked: bool
+    times: int
+
+
 class Repeats:
     """How often each call was made with the same result and no write between."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, tuple[ToolFinished, int]] = {}
+        self._seen: dict[str, Outcome] = {}
 
-    def of(self, call: ToolCall) -> tuple[ToolFinished, int] | None:
-        """The call's first outcome and how often it came; None if it was not made yet."""
-        return self._seen.get(_call_key(call))
+    def of(self, call: ToolCall) -> Outcome | None:
+        """None if the call was not made yet."""
+        return self._seen.get(call.key)
 
     def note(self, event: ToolFinished, *, is_write: bool) -> None:
         if is_write and not event.is_error:
             self._seen.clear()
-        key = _call_key(event.call)
-        first, count = self._seen.get(key, (event, 0))
-        if event.from_memory or first.result == event.result:
-            self._seen[key] = (first, count + 1)
+        key = event.call.key
+        seen = self._seen.get(key)
+        if seen is not None and (event.from_memory or seen.result == event.result):
+            self._seen[key] = seen._replace(times=seen.times + 1)
         else:
-            self._seen[key] = (event, 1)
+            self._seen[key] = Outcome(event.result, event.is_error, event.blocked, 1)
 
 
 class RunState:
@@ -127,7 +136,7 @@ class RunState:
                 input_tokens=self.usage.input_tokens + event.usage.input_tokens,
                 output_tokens=self.usage.output_tokens + event.usage.output_tokens,
             )
-        message = replace(event.message, reasoning=event.reasoning)
+        message = event.message.with_reasoning(event.reasoning)
         self._open_calls = message.tool_calls
         self._results = {}
         self._started = {}
@@ -190,7 +199,3 @@ LAST_STEP_NOTICE = (
     "\n\n[Runtime notice: one step is left. Answer now with what you have; "
     "a further tool call will not be seen.]"
 )
-
-
-def _call_key(call: ToolCall) -> str:
-    return call.name + json.dumps(call.arguments, sort_keys=True)

@@ -10,40 +10,33 @@ from pydantic_core import PydanticSerializationError
 
 from inglenook.messages import Message, ToolSchema
 
-_message = TypeAdapter(Message)
+_to_json = TypeAdapter(Message).serializer.to_json
 
 
 class ViewDigest:
-    """Remembers the hash after each message, so that a longer view costs its new messages only."""
+    """Remembers the hash of the last view, so that a longer one costs its new messages only."""
 
     def __init__(self) -> None:
-        self._messages: list[Message] = []
-        self._states = [hashlib.sha256()]
+        self._view: tuple[Message, ...] = ()
+        self._hash = hashlib.sha256()
 
     def of(self, view: Sequence[Message]) -> str:
-        same = 0
-        for old, new in zip(self._messages, view, strict=False):
-            if old is not new:
-                break
-            same += 1
-        del self._messages[same:], self._states[same + 1 :]
-        for message in view[same:]:
-            state = self._states[-1].copy()
-            state.update(canonical(message))
-            self._messages.append(message)
-            self._states.append(state)
-        return self._states[-1].hexdigest()
+        known = len(self._view)
+        if tuple(view[:known]) != self._view:  # the context policy rewrote what came before
+            known = 0
+            self._hash = hashlib.sha256()
+        for message in view[known:]:
+            self._hash.update(canonical(message))
+        self._view = tuple(view)
+        return self._hash.hexdigest()
 
 
 def canonical(message: Message) -> bytes:
-    """The message's one encoding for digests: its JSON, nothing left out; made once."""
-    if (known := message.wire.get("digest")) is None:
-        try:
-            known = _message.dump_json(message) + b"\n"
-        except PydanticSerializationError:  # a lone surrogate, which UTF-8 cannot hold
-            known = json.dumps(asdict(message)).encode("ascii") + b"\n"
-        message.wire["digest"] = known
-    return known
+    """The message's one encoding for digests: its JSON, nothing left out."""
+    try:
+        return _to_json(message) + b"\n"
+    except PydanticSerializationError:  # a lone surrogate, which UTF-8 cannot hold
+        return json.dumps(asdict(message)).encode("ascii") + b"\n"
 
 
 def tools_digest(schemas: Sequence[ToolSchema]) -> str:
