@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 Q ?=
 export Q
+ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup page run ask test test-live test-page check lint fmt bench clean
@@ -16,8 +17,8 @@ setup: ## install what uv.lock pins into .venv
 page: setup ## build the web page, where npm is
 	@$(PYTHON) scripts/build_page.py
 
-run: setup page ## start the service with the sample documents
-	@$(BIN)/inglenook serve --sample
+run: setup page ## start the service with the sample documents (ARGS="--port 0")
+	@$(BIN)/inglenook serve --sample $(ARGS)
 
 ask: setup ## ask the sample documents: make ask Q="How many vacation days are there?"
 	@test -n "$$Q" || { echo 'Put the question in Q: make ask Q="How many vacation days are there?"' >&2; exit 2; }
@@ -46,8 +47,11 @@ fmt: setup ## format and fix what can be fixed
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-bench: setup page ## measure against peers and the limits
-	@$(BIN)/python -m bench
+bench: setup ## measure the runtime against its peers (minutes, 1 GB of venvs)
+	@mkdir -p .bench
+	@$(BIN)/python bench/runtime/run_all.py --setup
+	@$(BIN)/python bench/runtime/run_all.py --rounds 3 --out .bench/runtime.jsonl
+	@$(BIN)/python bench/runtime/run_all.py --report .bench/runtime.jsonl
 
 clean: ## remove what was built and installed; your data and models stay
 	rm -rf .venv .uv .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage dist
