@@ -55,8 +55,8 @@ class InProcessEngine:
         task = self._tasks.get(run_id)
         if task is None:
             return False
-        self._supervisor.mark_cancelled(run_id)
-        task.cancel()
+        if self._supervisor.mark_cancelled(run_id):
+            task.cancel()
         return True
 
     async def recover(self) -> int:

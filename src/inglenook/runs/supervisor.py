@@ -70,9 +70,15 @@ class RunSupervisor:
         self._cancelled: set[str] = set()
         self._children: dict[str, set[str]] = {}
 
-    def mark_cancelled(self, run_id: str) -> None:
-        """The next cancellation of this run's task is the user's wish, not a shutdown."""
+    def mark_cancelled(self, run_id: str) -> bool:
+        """The next cancellation of this run's task is the user's wish, not a shutdown.
+
+        False if that was said before: the task is ending already and must not be disturbed.
+        """
+        if run_id in self._cancelled:
+            return False
         self._cancelled |= {run_id, *self._children.get(run_id, ())}
+        return True
 
     async def execute(self, run_id: str) -> bool:
         """Work on a run until it ends, waits or is taken over; True if its user stopped it.
@@ -87,8 +93,7 @@ class RunSupervisor:
             if run_id not in self._cancelled:
                 raise
             _absorb_cancellation()
-            if (row := await self._store.get_run(run_id)) and row.finished_at is None:
-                await self.finish_unheld(row, CANCELLED)
+            await self._end_before_work(run_id)
             return True
         except LeaseLost as error:
             logger.warning("%s", error)
@@ -122,6 +127,14 @@ class RunSupervisor:
         if taken is not None:
             await _finish(*taken, ending)
             self._credentials.pop(row.id, None)
+
+    async def _end_before_work(self, run_id: str) -> None:
+        """Record a stop that came while the run was being taken up."""
+        try:
+            if taken := await self._take_up(run_id):
+                await _finish(*taken, CANCELLED)
+        except StoreError as error:
+            logger.error("run %s was stopped, but that cannot be stored: %s", run_id, error)
 
     async def _take_up(
         self, run_id: str, *, epoch: int | None = None
