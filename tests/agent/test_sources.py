@@ -22,6 +22,8 @@ SHOWN = [
         ("The employee handbook gives 27.", [1]),
         ("Employee-Handbook.md says so", [1]),
         ("See travel_policy.", [2]),
+        ("The employee handbook says so, and the travel policy too [2].", [2]),
+        ("The employee handbook says so [9].", [1]),
         ("the employee handbooks", []),
         ("[7] [x] [] [1234]", []),
         ("A cat.", [3]),

@@ -15,14 +15,17 @@ MARKER = re.compile(r"\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 def cited_sources(answer: str, shown: Iterable[Source]) -> tuple[Source, ...]:
     """Everything that was shown, once, those that the answer names first and marked `cited`.
 
-    Named means by marker, `[2]` or `[1, 3]`, or by title, with or without its file ending and
-    with any separators. `supported` is not judged here.
+    Named means by marker, `[2]` or `[1, 3]`; where an answer has none, by title, with or without
+    its file ending and with any separators. `supported` is not judged here.
     """
     unique = {source.n: source for source in shown}
-    numbers = {int(n) for group in MARKER.findall(answer) for n in group.split(",")}
+    numbers = {int(n) for group in MARKER.findall(answer) for n in group.split(",")} & unique.keys()
     text = _words(answer)
     marked = [
-        replace(source, cited=source.n in numbers or _words(_stem(source.title)) in text)
+        replace(
+            source,
+            cited=source.n in numbers if numbers else _words(_stem(source.title)) in text,
+        )
         for source in unique.values()
     ]
     return tuple(sorted(marked, key=lambda source: (not source.cited, source.n)))
