@@ -285,7 +285,7 @@ class EventSink(Protocol):
     def settle(self, *, sync: bool = False) -> Awaitable[None]:
         """Have everything emitted so far committed now; with `sync`, also on the disk itself.
 
-        The work begins with the call; what is returned ends when it is done.
+        The work begins without being awaited; what is returned ends when it is done.
 
         Raises:
             LeaseLost, StoreError: As `emit`, from the awaitable.

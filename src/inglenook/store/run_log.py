@@ -6,9 +6,10 @@ at once. The writer's part, from `_insert_under_lease` on, runs in the writer's 
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Awaitable, Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from inglenook.errors import LeaseLost
@@ -23,7 +24,14 @@ ROWS_PER_INSERT = 32
 
 
 def now() -> str:
-    return stamp(datetime.now(UTC))
+    """As `stamp`, for this moment; each event asks, so the second's part is kept."""
+    seconds, milliseconds = divmod(time.time_ns() // 1_000_000, 1000)
+    return f"{_second(seconds)}.{milliseconds:03d}Z"
+
+
+@lru_cache(maxsize=1)
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def stamp(at: datetime) -> str:
@@ -51,24 +59,31 @@ class LogQueue:
         self._loop = loop
         self._pending: dict[SqliteRunLog, list[Append]] = {}
         self._timer: asyncio.TimerHandle | None = None
+        self._is_due = False
 
     def put(self, log: "SqliteRunLog", append: Append) -> None:
-        if (waiting := self._pending.get(log)) is not None:
-            waiting.append(append)
-            return
-        self._pending[log] = [append]
+        self._pending.setdefault(log, []).append(append)
         if self._timer is None:
-            self._timer = self._loop.call_later(LINGER_S, self.flush)
+            self._timer = self._loop.call_later(LINGER_S, self._linger_ends)
+
+    def flush_soon(self) -> None:
+        """Hand the line over when the event loop comes round: what settles till then shares one
+        commit, and the writer does not compete with a request that is just being sent."""
+        if not self._is_due:
+            self._is_due = True
+            self._loop.call_soon(self.flush)
 
     def flush(self, *, sync: bool = False) -> None:
         """Hand the line over now; with `sync`, all of it to the disk itself."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._is_due = False
         if self._pending:
             jobs = [log.job(appends, sync) for log, appends in self._pending.items()]
             self._pending.clear()
             self._writer.submit(jobs)
+
+    def _linger_ends(self) -> None:
+        self._timer = None
+        self.flush()
 
 
 class SqliteRunLog:
@@ -100,7 +115,10 @@ class SqliteRunLog:
             future.set_result(None)
         else:
             self._waiters.append((self._appended, future))
-            self._queue.flush(sync=sync)
+            if sync:
+                self._queue.flush(sync=True)
+            else:
+                self._queue.flush_soon()
         return future
 
     def job(self, appends: list[Append], sync: bool) -> Job:

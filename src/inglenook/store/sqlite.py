@@ -34,6 +34,9 @@ from inglenook.store.writer import GroupWriter, explain
 LEASE_S = 30.0
 BUSY_TIMEOUT_MS = 10_000
 READERS = 2
+CACHE_KB = 512
+"""Pages that each connection keeps. A log is written at its end and read in one go; SQLite's own
+2 MB would be a third of what 64 runs at once need."""
 NO_LIMIT = -1
 
 T = TypeVar("T")
@@ -247,6 +250,7 @@ class SqliteStore:
         db.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA secure_delete = ON")
+        db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
         return db
 
     def _reader(self) -> sqlite3.Connection:
