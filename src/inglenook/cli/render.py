@@ -28,6 +28,10 @@ def one_line(text: str, limit: int = PREVIEW_CHARS) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+def _count(n: int, thing: str) -> str:
+    return f"{n} {thing}{'s' if n != 1 else ''}"
+
+
 class Progress:
     """Lines about a run as it happens. Colour only on a terminal that wants it."""
 
@@ -78,8 +82,8 @@ class Progress:
         left = f"{egress['bytes_out']} B left" if egress["requests"] else "nothing left"
         reason = f" ({run['reason']})" if run["reason"] else ""
         self.line(
-            f"  {run['status']}{reason} · {usage['steps']} steps · {usage['tool_calls']} tool "
-            f"calls · {left} this machine · {run['id']}",
+            f"  {run['status']}{reason} · {_count(usage['steps'], 'step')} · "
+            f"{_count(usage['tool_calls'], 'tool call')} · {left} this machine · {run['id']}",
             "dim",
         )
         if run["status"] != "complete":
