@@ -1,7 +1,7 @@
 """The end of a run's log that its holder writes to: numbered, chained, under a lease, in groups.
 
 Events wait a moment for each other, so that many runs share few commits; `settle` hands them over
-at once. The writer's part, from `_insert_under_lease` on, runs in the writer's thread.
+at once. The writer's part, from `_insert` on, runs in the writer's thread.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from inglenook.errors import LeaseLost
 from inglenook.events import ENDED, RunEvent, RunFinished, RunResumed, RunWaiting, encode
@@ -21,6 +21,10 @@ from inglenook.store.writer import GroupWriter, Job
 LINGER_S = 0.004
 """How long an event may wait for others when nobody waits for it; readers see it that later."""
 ROWS_PER_INSERT = 32
+EVENTS_OF_THE_ROW = (RunFinished, RunWaiting, RunResumed)
+"""Events that change the run's index card in the same transaction."""
+Head: TypeAlias = tuple[int, bytes]
+"""`seq` and MAC of a run's last event."""
 
 
 def now() -> str:
@@ -89,12 +93,14 @@ class LogQueue:
 class SqliteRunLog:
     """Appends of one lease."""
 
-    def __init__(self, queue: LogQueue, run_id: str, epoch: int, committed: Committed) -> None:
+    def __init__(
+        self, queue: LogQueue, run_id: str, epoch: int, head: Head, committed: Committed
+    ) -> None:
         self._queue = queue
         self.run_id = run_id
         self.epoch = epoch
-        self._head: tuple[int, bytes] | None = None
-        """`seq` and MAC of the last event, for the writer's thread; None: ask the database."""
+        self._head: Head | None = head
+        """For the writer's thread; None: ask the database."""
         self._committed = committed
         self._appended = 0
         self._stored = 0
@@ -122,24 +128,20 @@ class SqliteRunLog:
         return future
 
     def job(self, appends: list[Append], sync: bool) -> Job:
-        def run(db: sqlite3.Connection) -> list[StoredEvent]:
-            return self._insert_under_lease(db, appends)
+        changes_row = any(isinstance(append.event, EVENTS_OF_THE_ROW) for append in appends)
+        return Job(
+            run=lambda db: self._insert(db, appends),
+            done=self._done,
+            sync=sync,
+            undo=self._forget_head,
+            is_one_statement=len(appends) <= ROWS_PER_INSERT and not changes_row,
+        )
 
-        return Job(run, self._done, sync, self._forget_head)
-
-    def _insert_under_lease(
-        self, db: sqlite3.Connection, appends: list[Append]
-    ) -> list[StoredEvent]:
-        epoch = db.execute("SELECT epoch FROM runs WHERE id = ?", (self.run_id,)).fetchone()
-        if epoch is None or epoch[0] != self.epoch:
-            raise LeaseLost(
-                f"run {self.run_id!r} was taken over by another process; this one stops"
-            )
-        seq, mac = self._head or _head(db, self.run_id)
-        rows = [(append.at, append.event.type, append.payload) for append in appends]
+    def _insert(self, db: sqlite3.Connection, appends: list[Append]) -> list[StoredEvent]:
         key = self._queue.key
-        stored, mac = insert_events(db, key, self.run_id, seq, mac, rows)
-        self._head = (stored[-1].seq, mac)
+        rows = [(append.at, append.event.type, append.payload) for append in appends]
+        head = self._head or last_event(db, self.run_id)
+        stored, self._head = insert_events(db, key, self.run_id, self.epoch, head, rows)
         for append in appends:
             _update_row(db, self.run_id, append.event, append.at)
             if isinstance(append.event, RunFinished):
@@ -175,12 +177,16 @@ def insert_events(
     db: sqlite3.Connection,
     key: bytes,
     run_id: str,
-    seq: int,
-    mac: bytes,
+    epoch: int,
+    head: Head,
     rows: Sequence[tuple[str, str, bytes]],
-) -> tuple[list[StoredEvent], bytes]:
-    """Store (at, type, payload) behind the event `seq` with its `mac`; what was stored, and the
-    last one's MAC."""
+) -> tuple[list[StoredEvent], Head]:
+    """Store rows of (at, type, payload) behind `head`; what was stored, and the new head.
+
+    Raises:
+        LeaseLost: The run's lease has another epoch by now.
+    """
+    seq, mac = head
     values: list[Any] = []
     stored: list[StoredEvent] = []
     for at, type, payload in rows:
@@ -191,30 +197,34 @@ def insert_events(
         stored.append(StoredEvent(run_id=run_id, seq=seq, at=at, type=type, payload=payload))
     for start in range(0, len(rows), ROWS_PER_INSERT):
         part = values[start * 7 : (start + ROWS_PER_INSERT) * 7]
-        db.execute(_insert_statement(len(part) // 7), part)
-    return stored, mac
+        count = len(part) // 7
+        if db.execute(_insert_statement(count), (*part, run_id, epoch)).rowcount != count:
+            raise LeaseLost(f"run {run_id!r} was taken over by another process; this one stops")
+    return stored, (seq, mac)
 
 
 @cache
 def _insert_statement(rows: int) -> str:
-    """One statement for several rows: each statement hands the interpreter's lock over and back."""
+    """One statement for several rows and the lease: each statement hands the interpreter's lock
+    over and back."""
     row = "(?, ?, ?, ?, ?, ?, ?)"
     return (
         "INSERT INTO events (run_id, seq, at, type, digest, mac, payload)"  # noqa: S608 (constants)
-        f" VALUES {', '.join([row] * rows)}"
+        f" SELECT * FROM (VALUES {', '.join([row] * rows)})"
+        " WHERE (SELECT epoch FROM runs WHERE id = ?) = ?"
     )
+
+
+def last_event(db: sqlite3.Connection, run_id: str) -> Head:
+    return db.execute(
+        "SELECT seq, mac FROM events WHERE run_id = ? ORDER BY seq DESC LIMIT 1", (run_id,)
+    ).fetchone()
 
 
 def _insert_seal(db: sqlite3.Connection, key: bytes, run_id: str, seq: int, mac: bytes) -> None:
     before = db.execute("SELECT mac FROM seals ORDER BY n DESC LIMIT 1").fetchone()
     sealed = seal(key, before[0] if before else GENESIS, run_id, seq, mac)
     db.execute("INSERT INTO seals (run_id, seq, mac) VALUES (?, ?, ?)", (run_id, seq, sealed))
-
-
-def _head(db: sqlite3.Connection, run_id: str) -> tuple[int, bytes]:
-    return db.execute(
-        "SELECT seq, mac FROM events WHERE run_id = ? ORDER BY seq DESC LIMIT 1", (run_id,)
-    ).fetchone()
 
 
 def _update_row(db: sqlite3.Connection, run_id: str, event: RunEvent, at: str) -> None:

@@ -27,7 +27,15 @@ from inglenook.store.base import (
 )
 from inglenook.store.chain import GENESIS, load_key
 from inglenook.store.migrations import migrate
-from inglenook.store.run_log import LogQueue, SqliteRunLog, insert_events, stamp, storable
+from inglenook.store.run_log import (
+    Head,
+    LogQueue,
+    SqliteRunLog,
+    insert_events,
+    last_event,
+    stamp,
+    storable,
+)
 from inglenook.store.verify import verify_chain
 from inglenook.store.writer import GroupWriter, explain
 
@@ -99,7 +107,7 @@ class SqliteStore:
                 ),
             )  # fmt: skip
             first = (stamp(row.created_at), started.type, payload)
-            insert_events(db, self._key, row.id, -1, GENESIS, [first])
+            insert_events(db, self._key, row.id, row.epoch, (-1, GENESIS), [first])
             return row
 
         return await self._writer.call(run)
@@ -147,7 +155,7 @@ class SqliteStore:
     ) -> Claim | None:
         until = stamp(datetime.now(UTC) + timedelta(seconds=LEASE_S))
 
-        def run(db: sqlite3.Connection) -> tuple[RunRow, list[StoredEvent]] | None:
+        def run(db: sqlite3.Connection) -> tuple[RunRow, list[StoredEvent], Head] | None:
             row = _get_run(db, run_id)
             if row is None or row.finished_at is not None:
                 return None
@@ -159,13 +167,13 @@ class SqliteStore:
                 " WHERE id = ?",
                 (owner, until, run_id),
             )
-            return row, _read_events(db, run_id, -1, NO_LIMIT)
+            return row, _read_events(db, run_id, -1, NO_LIMIT), last_event(db, run_id)
 
         claimed = await self._writer.call(run, sync=False)
         if claimed is None:
             return None
-        row, events = claimed
-        log = SqliteRunLog(self._queue, run_id, row.epoch + 1, committed)
+        row, events, head = claimed
+        log = SqliteRunLog(self._queue, run_id, row.epoch + 1, head, committed)
         return Claim(row=row, events=events, log=log)
 
     async def renew(self, owner: str) -> None:

@@ -30,6 +30,8 @@ class Job:
     """The commit must be on the disk itself, not only safe from a killed process."""
     undo: Callable[[], None] = lambda: None
     """Called in the writer's thread when what `run` did was rolled back; `run` may come again."""
+    is_one_statement: bool = False
+    """`run` executes one statement, so that alone it needs no transaction around it."""
 
 
 class GroupWriter:
@@ -111,15 +113,19 @@ def _commit(db: sqlite3.Connection, jobs: Sequence[Job]) -> list[tuple[Outcome, 
 def _transaction(
     db: sqlite3.Connection, jobs: Sequence[Job]
 ) -> list[tuple[Outcome, Exception | None]]:
-    outcomes: list[tuple[Outcome, Exception | None]] = []
+    if len(jobs) == 1 and jobs[0].is_one_statement:
+        return [_outcome(db, jobs[0])]
     db.execute("BEGIN IMMEDIATE")
-    for job in jobs:
-        try:
-            outcomes.append((job.run(db), None))
-        except RuntimeFault as error:
-            outcomes.append((None, error))
+    outcomes = [_outcome(db, job) for job in jobs]
     db.execute("COMMIT")
     return outcomes
+
+
+def _outcome(db: sqlite3.Connection, job: Job) -> tuple[Outcome, Exception | None]:
+    try:
+        return job.run(db), None
+    except RuntimeFault as error:
+        return None, error
 
 
 def _fault(error: Exception) -> StoreError:
