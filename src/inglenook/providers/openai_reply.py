@@ -27,6 +27,7 @@ class _OpenCall:
     """A call whose pieces are still coming."""
 
     id: str | None
+    index: int | None
     name: str
     text: str = ""
     object: dict[str, Any] | None = None
@@ -153,7 +154,7 @@ class OpenAIReply:
         arguments: object = function.get("arguments")
         call = self._continued(index, id_, name, arguments)
         if call is None:
-            call = _OpenCall(id=id_, name=name)
+            call = _OpenCall(id=id_, index=index if isinstance(index, int) else None, name=name)
             self._calls.append(call)
         call.id = call.id or id_
         if call.id:
@@ -177,6 +178,8 @@ class OpenAIReply:
         call = self._candidate(index, id_)
         if call is None:
             return None
+        if name and isinstance(index, int) and call.index is not None and call.index != index:
+            return None  # some servers give all calls of a reply one id
         if id_ and call.id and id_ != call.id:
             return None if name or call.is_complete else call
         if not id_ and name and arguments and call.name and call.is_complete:
@@ -184,11 +187,14 @@ class OpenAIReply:
         return call
 
     def _candidate(self, index: object, id_: str | None) -> _OpenCall | None:
+        numbered = self._by_index.get(index) if isinstance(index, int) else None
+        if numbered is not None and id_ and numbered.id == id_:
+            return numbered
         if id_ and (call := self._by_id.get(id_)):
             return call
         if index is None:
             return self._calls[-1] if self._calls else None
-        return self._by_index.get(index) if isinstance(index, int) else None
+        return numbered
 
 
 def _joined(item: dict[str, Any]) -> dict[str, Any]:
