@@ -76,10 +76,12 @@ async def test_answer_that_shows_a_call_stays_an_answer(
     assert run["answer"] == text
 
 
+@pytest.mark.parametrize(
+    "text", ["<think>\nhm\n</think>\n\nIt is 4.<|im_end|>", "hm, secret</think>It is 4."]
+)
 async def test_leaked_tokens_and_think_tags_are_not_in_the_answer(
-    tmp_path: Path, session: aiohttp.ClientSession
+    tmp_path: Path, session: aiohttp.ClientSession, text: str
 ) -> None:
-    text = "<think>\nhm\n</think>\n\nIt is 4.<|im_end|>"
     async with hardened_bench(tmp_path, session, text) as (b, _):
         run = await b.run()
     assert run["answer"] == "It is 4."

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from inglenook.providers.call_text import TOKEN
+from inglenook.providers.quoting import is_quoted
 
 _WORDS = "think|thinking|thought|reasoning"
 OPENING = re.compile(rf"\s*<({_WORDS})>", re.IGNORECASE)
@@ -32,7 +33,7 @@ def split_thinking(text: str) -> Split:
     """`text` as what the model thought and what it says.
 
     Thinking stands in front: `<think>…</think>answer`, unclosed `<think>…`, or `…</think>answer`.
-    Tags further on, in code or in the middle of a line belong to the answer.
+    Pairs of tags further on, and tags in code or quotes, belong to the answer.
     """
     if "<" not in text:
         return Split("", text, False)
@@ -47,17 +48,19 @@ def split_thinking(text: str) -> Split:
         return Split("\n\n".join(thinking), rest.lstrip(), False)
     for closing in islice(CLOSING.finditer(text), MAX_CLOSINGS):
         before = text[: closing.start()]
-        if _closes_alone(before, text[closing.end() :][:1], f"<{closing[1]}>"):
+        if _closes_alone(text, closing):
             return Split(before.strip(), text[closing.end() :].lstrip(), True)
     return Split("", text, False)
 
 
-def _closes_alone(before: str, after: str, opening: str) -> bool:
-    """Whether a closing tag ends thinking that was never opened, and is not talked about: it has
-    a side of its line to itself, is not in code, and the answer has no opening tag before it."""
-    lines_before = before.rstrip(" \t")
-    has_a_side = after == "\n" or not lines_before or lines_before.endswith("\n")
-    return has_a_side and before.count("`") % 2 == 0 and opening.lower() not in before.lower()
+def _closes_alone(text: str, closing: re.Match[str]) -> bool:
+    """Whether a closing tag ends thinking that was never opened.
+
+    Any does that is not quoted and has no opening tag before it: an answer that loses its first
+    words to the thinking is the smaller harm than thinking that is shown as the answer.
+    """
+    opening = re.compile(rf"<{closing[1]}>", re.IGNORECASE)
+    return not opening.search(text, 0, closing.start()) and not is_quoted(text, *closing.span())
 
 
 def without_tokens(text: str, ticks: int = 0) -> str:
