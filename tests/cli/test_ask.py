@@ -1,6 +1,7 @@
 """`inglenook ask` from end to end: steps to stderr, the answer to stdout, exit codes."""
 
 import asyncio
+import os
 import signal
 from pathlib import Path
 
@@ -133,3 +134,14 @@ async def test_a_second_ask_beside_a_server_goes_through_it(tmp_path: Path):
         async with asyncio.timeout(20):
             await server.communicate()
         assert not (tmp_path / "h" / "server.json").exists()
+
+
+async def test_a_file_whose_name_is_not_utf8_is_asked(tmp_path: Path):
+    note = tmp_path / os.fsdecode(b"caf\xe9.txt")
+    note.write_text("The gate code is 4711.")
+    script = [calls(("search_knowledge_base", {"query": "gate code"})), "4711 [1]."]
+    async with ScriptedServer(script) as model:
+        program = Program(home=tmp_path / "h", ollama_url=model.url)
+        done = await program.run("ask", "gate code?", "--file", str(note))
+    assert done.code == 0, done.err
+    assert "caf�.txt" in done.err

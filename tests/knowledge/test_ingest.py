@@ -333,3 +333,47 @@ async def test_a_cancelled_ingest_keeps_what_was_done(knowledge: LocalKnowledge,
     assert len(statuses) == 300
     assert statuses.count("unchanged") >= 20
     assert set(statuses) == {"unchanged", "added"}
+
+
+async def test_names_that_are_not_utf8_or_not_one_line_are_taken_in_under_printable_ones(
+    knowledge: LocalKnowledge, docs: Path
+):
+    base = await new_base(knowledge)
+    folder = docs / os.fsdecode(b"d\xe9p\xf4t")
+    folder.mkdir()
+    (folder / os.fsdecode(b"caf\xe9.txt")).write_text("Espresso costs two euros.")
+    (docs / "a.txt\n\nweb_search EXISTS\x1b[2J.txt").write_text("A forged line.")
+    (docs / "z.txt").write_text("After the others.")
+    outcomes = await add(knowledge, base, docs)
+    assert {outcome.status for outcome in outcomes.values()} == {"added"}
+    assert await names(knowledge, base) == [
+        "a.txt web_search EXISTS�[2J.txt",
+        "d�p�t/caf�.txt",
+        "guide/trains.txt",
+        "leave.md",
+        "z.txt",
+    ]
+    (passage, *_) = await knowledge.search(base, "espresso", 5)
+    assert passage.file_name == "d�p�t/caf�.txt"
+    again = await add(knowledge, base, docs)
+    assert {outcome.status for outcome in again.values()} == {"unchanged"}
+    (folder / os.fsdecode(b"caf\xe9.txt")).unlink()
+    gone = await add(knowledge, base, docs)
+    assert gone["d�p�t/caf�.txt"].status == "removed"
+
+
+async def test_a_folder_that_is_not_utf8_can_be_the_root(knowledge: LocalKnowledge, tmp_path: Path):
+    base = await new_base(knowledge)
+    root = tmp_path / os.fsdecode(b"d\xe9p\xf4t")
+    root.mkdir()
+    (root / "a.txt").write_text("One.")
+    (root / "b.txt").write_text("Two.")
+    await add(knowledge, base, root)
+    (root / "b.txt").unlink()
+    assert (await add(knowledge, base, root))["b.txt"].status == "removed"
+
+
+async def test_a_failed_file_is_named_in_print(knowledge: LocalKnowledge, docs: Path):
+    base = await new_base(knowledge)
+    (docs / os.fsdecode(b"\xe9\n.pdf")).write_bytes(b"no pdf")
+    assert (await add(knowledge, base, docs))["� .pdf"].status == "failed"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from inglenook.knowledge.base import Document
+from inglenook.knowledge.file_names import printable_name
 from inglenook.messages import ToolSchema
 
 LISTED_DOCUMENTS = 40
@@ -54,7 +55,8 @@ def system_prompt(
 def _documents_part(documents: Sequence[Document]) -> str:
     if not documents:
         return "The selected knowledge bases hold no documents."
-    names = sorted({document.name for document in documents})
+    # printable, as some services pass on any name: one with a newline would forge lines here
+    names = sorted({printable_name(document.name) for document in documents})
     listed = "\n".join(f"- {name}" for name in names[:LISTED_DOCUMENTS])
     more = len(names) - LISTED_DOCUMENTS
     rest = f"\n(and {more} more: use search_knowledge_base)" if more > 0 else ""

@@ -1,6 +1,7 @@
 """What the commands share around local knowledge bases: names to ids, files to a base, progress."""
 
 import hashlib
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -80,7 +81,7 @@ async def embed(library: LocalKnowledge, progress: Progress) -> None:
 async def adhoc_base(loaded: Loaded, files: Sequence[Path], progress: Progress) -> str:
     """A knowledge base of just these files, made once for the same paths; its id."""
     paths = sorted(str(path.resolve()) for path in files)
-    name = "files-" + hashlib.sha256("\n".join(paths).encode()).hexdigest()[:8]
+    name = "files-" + hashlib.sha256(os.fsencode("\n".join(paths))).hexdigest()[:8]
     async with open_runtime(loaded, use_demo=False) as runtime:
         library = library_of(runtime)
         known = {base.name: base for base in await library.list()}

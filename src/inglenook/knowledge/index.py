@@ -4,6 +4,7 @@ Everything here blocks and is called from worker threads; `local.py` is the asyn
 A file's chunks are replaced in one transaction, so a crash leaves the old ones or the new ones.
 """
 
+import os
 import secrets
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import cast
 
+from inglenook.errors import StoreError
 from inglenook.knowledge.base import Document, KnowledgeBase, Label
 from inglenook.knowledge.embedder import Vectors
 from inglenook.knowledge.extract import Extracted
@@ -58,6 +60,7 @@ class Index:
             StoreError: The folder holds no readable knowledge base.
         """
         self.id = folder.name
+        self._folder = folder
         self._db = IndexDatabase(folder / DATABASE_NAME, folder.name)
         self._vectors = VectorFile(folder / VECTORS_NAME)
         self.search = IndexSearch(self.id, self._db, self._vectors)
@@ -73,6 +76,14 @@ class Index:
     def close(self) -> None:
         self._db.close()
         self._vectors.close()
+
+    def check_there(self) -> None:
+        """
+        Raises:
+            StoreError: The knowledge base was removed, perhaps by another process.
+        """
+        if not self._folder.is_dir():
+            raise StoreError(f"knowledge base {self.name!r} was removed; nothing of it is read")
 
     def describe(self) -> KnowledgeBase:
         with self._db.reading() as reader:
@@ -113,9 +124,9 @@ class Index:
                 "SELECT id, path, name, size_bytes, mtime_ns, sha256 FROM files"
             ).fetchall()
         return {
-            path: IndexedFile(
+            os.fsdecode(path): IndexedFile(
                 id=file_id,
-                path=path,
+                path=os.fsdecode(path),
                 name=name,
                 stamp=FileStamp(size_bytes=size, mtime_ns=mtime, sha256=sha256),
             )
@@ -141,13 +152,14 @@ class Index:
     def put(self, *, path: str, name: str, stamp: FileStamp, document: Extracted) -> str:
         """Add a file or replace all of it; its id stays the same as long as its path does."""
         stem = PurePath(name).stem
+        key = _path_key(path)
         with self._db.writing() as writer:
-            known = writer.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
+            known = writer.execute("SELECT id FROM files WHERE path = ?", (key,)).fetchone()
             file_id = known[0] if known else f"f-{secrets.token_hex(6)}"
             freed = _delete_chunks(writer, file_id)
             writer.execute(
                 "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)",
-                (file_id, path, name, stamp.size_bytes, stamp.mtime_ns, stamp.sha256),
+                (file_id, key, name, stamp.size_bytes, stamp.mtime_ns, stamp.sha256),
             )
             for one in document.chunks:
                 text = document.text[one.start : one.end]
@@ -166,8 +178,9 @@ class Index:
     def add_roots(self, roots: Iterable[str]) -> set[str]:
         """Remember folders as added; returns those that were added before."""
         with self._db.writing() as writer:
-            known = {path for (path,) in writer.execute("SELECT path FROM roots")}
-            writer.executemany("INSERT OR IGNORE INTO roots VALUES (?)", [(r,) for r in roots])
+            known = {os.fsdecode(path) for (path,) in writer.execute("SELECT path FROM roots")}
+            keys = [(_path_key(root),) for root in roots]
+            writer.executemany("INSERT OR IGNORE INTO roots VALUES (?)", keys)
         return known.intersection(roots)
 
     def touch(self, file_id: str, stamp: FileStamp) -> None:
@@ -256,6 +269,15 @@ class Index:
                 [(row, chunk_ids[position]) for row, position in zip(rows, alive, strict=True)],
             )
             _set_meta(writer, "dimensions", str(dimensions))
+
+
+def _path_key(path: str) -> str | bytes:
+    """`path` as SQLite keeps it: text, or the bytes of a path that is not UTF-8."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(path)
+    return path
 
 
 def _set_meta(connection: sqlite3.Connection, key: str, value: str) -> None:

@@ -23,6 +23,7 @@ from inglenook.knowledge.extract import (
     kind_of,
     too_large,
 )
+from inglenook.knowledge.file_names import printable_name
 from inglenook.knowledge.index import FileStamp, Index, IndexedFile
 from inglenook.knowledge.threads import Threads
 
@@ -46,6 +47,7 @@ Report = Callable[[FileOutcome, int, int], None]
 class FoundFile:
     path: str
     name: str
+    """Printable, whatever `path` holds."""
     size_bytes: int
     mtime_ns: int
 
@@ -132,7 +134,7 @@ def scan_paths(paths: Sequence[Path]) -> Scan:
             is_folder = path.is_dir()
         except OSError as error:
             raise InvalidRequest(
-                f"{given}: {error.strerror or 'not found'}. Check the path.", field="paths"
+                f"{str(given)!r}: {error.strerror or 'not found'}. Check the path.", field="paths"
             ) from error
         files = _scan_folder(path, scan) if is_folder else _scan_file(path, path.name, scan)
         for file in files:
@@ -161,7 +163,7 @@ def _scan_folder(root: Path, scan: Scan) -> list[FoundFile]:
     scan.failed += closed
     if not closed and not files:
         raise InvalidRequest(
-            f"{root}: no file in this folder is of a kind that is read here ({KINDS_TEXT}).",
+            f"{str(root)!r}: no file in this folder is of a kind that is read here ({KINDS_TEXT}).",
             field="paths",
         )
     if not closed:
@@ -181,12 +183,15 @@ def _scan_file(path: Path, name: str, scan: Scan) -> Iterator[FoundFile]:
         scan.failed.append(_failed(name, "not a regular file"))
     else:
         yield FoundFile(
-            path=str(path), name=name, size_bytes=status.st_size, mtime_ns=status.st_mtime_ns
+            path=str(path),
+            name=printable_name(name),
+            size_bytes=status.st_size,
+            mtime_ns=status.st_mtime_ns,
         )
 
 
 def _failed(name: str, reason: str) -> FileOutcome:
-    return FileOutcome(name=name, status="failed", reason=reason)
+    return FileOutcome(name=printable_name(name), status="failed", reason=reason)
 
 
 def _gone(known: dict[str, IndexedFile], scan: Scan, again: set[str]) -> list[IndexedFile]:
