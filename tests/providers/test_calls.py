@@ -26,6 +26,10 @@ from tests.providers.streaming import QUESTION, call_history
         ('{"a": ', None),
         ("[1]", None),
         ("2+2", None),
+        ('{"a": 1, "a": 2}', None),
+        ('{"a": {"b": 1, "b": 1}}', None),
+        ('"{\\"a\\": 1, \\"a\\": 2}"', None),
+        ('{"a": {"b": 1}, "b": 2}', {"a": {"b": 1}, "b": 2}),
         ([1], None),
         (3, None),
     ],
@@ -38,6 +42,13 @@ def test_malformed_arguments_are_kept_as_text_and_reported() -> None:
     calls, repairs = finished_calls([RawCall("c", "calculate", '{"expression": "2+')], QUESTION)
     assert calls[0].arguments == {MALFORMED_ARGUMENTS: '{"expression": "2+'}
     assert "calculate" in repairs[0]
+
+
+def test_key_that_stands_twice_is_refused_and_reported() -> None:
+    text = '{"expression": "2+2", "expression": "3+3"}'
+    calls, repairs = finished_calls([RawCall("c", "calculate", text)], QUESTION)
+    assert calls[0].arguments == {MALFORMED_ARGUMENTS: text}
+    assert repairs == ("the arguments of 'calculate' had a key twice and were kept as text",)
 
 
 def test_good_ids_are_kept_and_others_are_made() -> None:

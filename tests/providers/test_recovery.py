@@ -10,6 +10,7 @@ from inglenook.errors import ProviderError
 from inglenook.events import TextDelta
 from inglenook.messages import Message, Reasoning, ToolCall
 from inglenook.providers.base import ModelAbilities, ModelReply
+from inglenook.providers.calls import MALFORMED_ARGUMENTS
 from inglenook.providers.live_text import LiveText
 from inglenook.providers.recovery import MAX_REPEATED_PIECES, RecoveringProvider
 from inglenook.providers.scripted import ScriptedProvider, ScriptLine
@@ -45,6 +46,28 @@ async def test_other_text_is_the_answer_as_it_stands(text: str) -> None:
     assert got.text == got.reply.message.text == text
     assert got.reply.message.tool_calls == ()
     assert got.reply.recovered_from is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "calculate", "arguments": {"expression": "1", "expression": "2"}}',
+        '{"name": "calculate", "name": "calculate", "arguments": {"expression": "1"}}',
+        '{"name": "calculate", "arguments": "{\\"expression\\": \\"1\\", \\"expression\\": 2}"}',
+        "{'name': 'calculate', 'arguments': {'expression': '1', 'expression': '2'}}",
+        'calculate(expression="1", expression="2")',
+        'calculate {"expression": "1", "expression": "2"}',
+        '<function=calculate>{"expression": "1", "expression": "2"}</function>',
+        "<function=calculate><parameter=expression>1</parameter>"
+        "<parameter=expression>2</parameter></function>",
+    ],
+)
+async def test_key_that_stands_twice_in_a_written_call_is_refused(text: str) -> None:
+    got = await mended(text)
+    ((name, arguments),) = got.calls
+    assert (name, list(arguments)) == ("calculate", [MALFORMED_ARGUMENTS])
+    assert "kept as text" in got.reply.repairs[-1]
+    assert got.deltas == []
 
 
 @pytest.mark.parametrize("name", ["Qwen Coder", "Hermes, Qwen", "demo model", "Kimi"])

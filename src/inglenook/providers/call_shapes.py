@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from inglenook.messages import ToolSchema
-from inglenook.providers.calls import arguments_of
+from inglenook.providers.calls import MALFORMED_ARGUMENTS, arguments_of
 from inglenook.providers.wire_json import decode, dict_in
 
 NAME_KEYS = ("name", "tool", "tool_name", "function", "function_name", "action", "recipient_name")
@@ -80,7 +80,8 @@ class ToolNames:
         if len(value) == 1:
             ((name, arguments),) = value.items()
             if tool := self.find(name):
-                return self._with_arguments(tool, arguments)
+                is_text = isinstance(arguments, str) and arguments_of(arguments) is None
+                return None if is_text else self._with_arguments(tool, arguments)
             if name == "answer" and (tool := self.find("final_answer")):
                 return self._with_arguments(tool, value)
         return None
@@ -93,6 +94,8 @@ class ToolNames:
 
     def _with_arguments(self, tool: ToolSchema, value: object) -> list[FoundCall] | None:
         arguments = arguments_of(value)
+        if arguments is None and isinstance(value, str):
+            return [FoundCall(name=tool.name, arguments={MALFORMED_ARGUMENTS: value})]
         if arguments is None or (_is_schema(arguments) and "type" not in properties(tool)):
             return None
         return [FoundCall(name=tool.name, arguments=arguments)]
@@ -116,6 +119,8 @@ class ToolNames:
         tool = self.find(_called_name(node.func))
         if tool is None:
             return None
+        if repeats_a_python_key(node):
+            return FoundCall(name=tool.name, arguments={MALFORMED_ARGUMENTS: ast.unparse(node)})
         try:
             arguments = {k.arg: ast.literal_eval(k.value) for k in node.keywords if k.arg}
             positional = [ast.literal_eval(each) for each in node.args]
@@ -129,6 +134,19 @@ class ToolNames:
         if len(arguments) < len(node.keywords):
             return None  # `**something`
         return FoundCall(name=tool.name, arguments=arguments)
+
+
+def repeats_a_python_key(tree: ast.AST) -> bool:
+    """Whether a dict display or a call in `tree` has a key twice; the last would win silently."""
+    for node in ast.walk(tree):
+        keys: list[object] = []
+        if isinstance(node, ast.Dict):
+            keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
+        elif isinstance(node, ast.Call):
+            keys = [keyword.arg for keyword in node.keywords if keyword.arg]
+        if len(set(keys)) < len(keys):
+            return True
+    return False
 
 
 def properties(tool: ToolSchema) -> dict[str, Any]:

@@ -10,21 +10,26 @@ Formats: `<tool_call>{json}</tool_call>` (Hermes, Qwen), `<function=f><parameter
 `Calling tools: […]`, `Action: f` / `Action Input: {json}`, bare or fenced JSON and Python.
 """
 
-import ast
 import json
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from inglenook.messages import ToolSchema
-from inglenook.providers.call_shapes import FIRST_KEYS, FoundCall, ToolNames, from_text
+from inglenook.providers.call_shapes import FIRST_KEYS, FoundCall, ToolNames
+from inglenook.providers.call_values import (
+    closing_bracket,
+    object_in,
+    one_call,
+    pairs,
+    python_literal,
+    value_with_keys_once,
+    with_keys_once,
+)
 
 MAX_CALL_CHARS = 200_000
 """Longer texts are answers; a file that is written in a call may be long."""
 MAX_CALLS = 64
 """Tags that are tried in thinking, from the end; each try may read all that follows it."""
-MAX_PYTHON_CHARS, MAX_PYTHON_DEPTH = 20_000, 40
-"""Python's own parser may exhaust the C stack on hostile nesting."""
 
 TAGS = (
     "tool_call|tool_calls|function_call|function_calls|longcat_tool_call|tool_code|tool_use"
@@ -134,6 +139,7 @@ class CallText:
 
     def _take_value(self, text: str, start: int) -> tuple[list[FoundCall], int] | None:
         value: object
+        is_python = False
         try:
             value, end = _json.raw_decode(text, start)
         except (ValueError, RecursionError):
@@ -141,12 +147,12 @@ class CallText:
             if end is None:
                 return None
             source = text[start:end]
-            value = python_literal(source)
+            value, is_python = python_literal(source), True
             if value is None:
                 calls = self._names.python_calls(source)
                 return (calls, end) if calls else None
         calls = self._names.calls_in(value)
-        return (calls, end) if calls else None
+        return (with_keys_once(calls, text[start:end], is_python=is_python), end) if calls else None
 
     def _take_function(self, text: str, start: int) -> tuple[list[FoundCall], int] | None:
         found = _FUNCTION.match(text, start)
@@ -154,10 +160,10 @@ class CallText:
         if found is None or tool is None:
             return None
         body = found[3]
-        arguments = _object_in(body)
+        arguments = object_in(body)
         if arguments is None:
-            arguments = _pairs(_PARAMETER, body, tool)
-        return _one_call(tool, arguments, found.end())
+            arguments = pairs(_PARAMETER, body, tool)
+        return one_call(tool, arguments, found.end())
 
     def _take_element(self, text: str, start: int) -> tuple[list[FoundCall], int] | None:
         """`<tool><parameter>value</parameter></tool>`, or JSON in place of the inner tags."""
@@ -165,10 +171,10 @@ class CallText:
         tool = self._names.find(found[1]) if found else None
         if found is None or tool is None:
             return None
-        arguments = _object_in(found[2])
+        arguments = object_in(found[2])
         if arguments is None:
-            arguments = _pairs(_CHILD, found[2], tool)
-        return _one_call(tool, arguments, found.end())
+            arguments = pairs(_CHILD, found[2], tool)
+        return one_call(tool, arguments, found.end())
 
     def _take_named(self, text: str, start: int) -> tuple[list[FoundCall], int] | None:
         """The tool's name, then its arguments: Python, JSON, or GLM's pairs."""
@@ -185,7 +191,7 @@ class CallText:
             end = position
             while pair := _ARGUMENT_PAIR.match(text, end):
                 end = pair.end()
-            return _one_call(tool, _pairs(_ARGUMENT_PAIR, text[position:end], tool), end)
+            return one_call(tool, pairs(_ARGUMENT_PAIR, text[position:end], tool), end)
         while noise := _NOISE.match(text, position):
             position = noise.end()
         if text[position : position + 1] != "{":
@@ -194,7 +200,7 @@ class CallText:
             value, end = _json.raw_decode(text, position)
         except (ValueError, RecursionError):
             return None
-        return _one_call(tool, value, end)
+        return one_call(tool, value_with_keys_once(value, text[position:end]), end)
 
     def _may_begin_object(self, head: str) -> bool:
         key = _FIRST_KEY.match(head)
@@ -240,63 +246,3 @@ _STARTS = (
 )
 _NOT_ARGUMENTS = re.compile(r"(?::\d+)?(?:\w|\s*[^\s({\[<`\"':a])")
 """What cannot stand between a tool's name and its arguments (`a` for `Action Input:`)."""
-
-
-def closing_bracket(text: str, start: int) -> int | None:
-    """The position after the bracket that closes the one at `start`, strings skipped."""
-    depth = 0
-    quote = ""
-    position = start
-    end = min(len(text), start + MAX_PYTHON_CHARS)
-    while position < end:
-        character = text[position]
-        if quote:
-            if character == "\\":
-                position += 1
-            elif character == quote:
-                quote = ""
-        elif character in "\"'":
-            quote = character
-        elif character in "([{":
-            depth += 1
-            if depth > MAX_PYTHON_DEPTH:
-                return None
-        elif character in ")]}":
-            depth -= 1
-            if depth == 0:
-                return position + 1
-        position += 1
-    return None
-
-
-def python_literal(source: str) -> object:
-    """The value of a Python literal; None where it is none."""
-    try:
-        return ast.literal_eval(source)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
-
-
-def _object_in(body: str) -> dict[str, Any] | None:
-    try:
-        value: object = _json.decode(body.strip())
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None  # pyright: ignore[reportUnknownVariableType]
-
-
-def _pairs(pattern: re.Pattern[str], body: str, tool: ToolSchema) -> dict[str, Any] | None:
-    """Names and values that `body` consists of; None where there is something else in it."""
-    arguments: dict[str, Any] = {}
-    position = 0
-    while found := pattern.match(body, position):
-        name = found[1].strip()
-        arguments[name] = from_text(tool, name, found[2])
-        position = found.end()
-    return None if body[position:].strip() else arguments
-
-
-def _one_call(tool: ToolSchema, arguments: Any, end: int) -> tuple[list[FoundCall], int] | None:
-    if not isinstance(arguments, dict):
-        return None
-    return [FoundCall(name=tool.name, arguments=arguments)], end  # pyright: ignore[reportUnknownArgumentType]

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple, cast
 
 from inglenook.messages import Message, ToolCall
 from inglenook.providers import wire_json
+from inglenook.providers.wire_json import repeats_a_key
 
 MALFORMED_ARGUMENTS = "malformed_arguments"
-"""The one key of arguments that were no JSON object; its value is what the model wrote. The call
-is kept, so that the model gets an error for it, and nothing is guessed."""
+"""The one key of arguments that were no JSON object, or had a key twice; its value is what the
+model wrote. The call is kept, so that the model gets an error for it, and nothing is guessed."""
 MAX_ID_CHARS = 512
 """Some gateways hide a signature of several hundred characters in the id and want it back."""
 
@@ -40,21 +41,30 @@ def finished_calls(
             if not isinstance(text, str):
                 text = wire_json.encode(text).decode()
             arguments = {MALFORMED_ARGUMENTS: text}
-            repairs.append(f"the arguments of {name!r} were no JSON object and were kept as text")
+        if MALFORMED_ARGUMENTS in arguments:
+            text = str(arguments[MALFORMED_ARGUMENTS])
+            fault = "had a key twice" if repeats_a_key(text) else "were no JSON object"
+            repairs.append(f"the arguments of {name!r} {fault} and were kept as text")
         calls.append(ToolCall(id=id_, name=name, arguments=arguments))
     return tuple(calls), tuple(repairs)
 
 
 def arguments_of(value: object) -> Mapping[str, Any] | None:
-    """The arguments object; None if `value` holds none. Absent arguments are an empty object."""
+    """The arguments object; None if `value` holds none, or text of one with a key twice.
+
+    Absent arguments are an empty object.
+    """
     for _ in range(2):  # some servers encode the text of an object once more
         if not isinstance(value, str):
             break
         if not value.strip():
             return {}
+        text = value
         try:
             value = wire_json.decode(value.encode("utf-8", "surrogatepass"))
         except ValueError:
+            return None
+        if isinstance(value, dict) and repeats_a_key(text):
             return None
     if value is None:
         return {}

@@ -106,11 +106,11 @@ def _with_calls(
     source: str,
 ) -> ModelReply:
     raw = [RawCall(None, call.name, call.arguments) for call in found]
-    calls, _ = finished_calls(raw, messages)
+    calls, notes = finished_calls(raw, messages)
     kept = (f"the model wrote its call as text: {message.text}",) if message.text else ()
     return replace(
         reply,
         message=replace(message, text="", tool_calls=calls),
         recovered_from=source,
-        repairs=(*reply.repairs, *kept),
+        repairs=(*reply.repairs, *kept, *notes),
     )

@@ -26,6 +26,26 @@ def decode(data: bytes) -> Any:
             raise ValueError("nested too deeply") from error
 
 
+def repeats_a_key(text: str) -> bool:
+    """Whether an object in JSON `text` has a key twice: parsers differ in which one they take.
+
+    Text that is no JSON, or nested too deeply, repeats nothing: who decodes it says so.
+    """
+    repeated = False
+
+    def keep(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        nonlocal repeated
+        kept = dict(pairs)
+        repeated = repeated or len(kept) < len(pairs)
+        return kept
+
+    try:
+        json.JSONDecoder(strict=False, object_pairs_hook=keep).decode(text)
+    except (ValueError, RecursionError):
+        return False
+    return repeated
+
+
 def encode(value: object) -> bytes:
     """Compact JSON in UTF-8.
 
