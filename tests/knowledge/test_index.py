@@ -1,9 +1,11 @@
 """One knowledge base on disk: replaced whole, found by words and meaning, deleted to the byte."""
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +15,9 @@ from hypothesis import strategies as st
 from inglenook.errors import StoreError
 from inglenook.knowledge.chunking import chunk, markdown_headings
 from inglenook.knowledge.extract import Extracted
-from inglenook.knowledge.index import DATABASE_NAME, FileStamp, Index, OtherDimensions
+from inglenook.knowledge.index import DATABASE_NAME, VECTORS_NAME, FileStamp, Index, OtherDimensions
 from inglenook.knowledge.ranking import POOL, ranked
+from inglenook.knowledge.vectors import VectorFile
 from tests.knowledge.fakes import WordEmbedder
 
 STAMP = FileStamp(size_bytes=1, mtime_ns=1, sha256=b"x")
@@ -149,6 +152,74 @@ async def test_a_vector_never_stands_for_another_chunk(index: Index):
     put(index, "c.md", "epsilon zeta")
     await embed(index, embedder)
     assert (await found(index, "epsilon zeta", embedder))[0] == "c.md"
+
+
+class _BusyDatabase:
+    """Somebody stores vectors as soon as the first transaction is over."""
+
+    def __init__(self, index: Index, store: Callable[[], None]) -> None:
+        self._real, self._store = index._db, store  # pyright: ignore[reportPrivateUsage] to wrap it
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    @contextmanager
+    def writing(self) -> Generator[sqlite3.Connection]:
+        with self._real.writing() as writer:
+            yield writer
+        store, self._store = self._store, lambda: None
+        store()
+
+
+class _BusyVectors(VectorFile):
+    """Somebody stores vectors whenever rows are about to be erased."""
+
+    store: Callable[[], None]
+
+    def erase(self, rows: Sequence[int], dimensions: int) -> None:
+        storing = threading.Thread(target=self.store)
+        storing.start()
+        storing.join(0.2)  # it goes on only if nothing holds it back
+        super().erase(rows, dimensions)
+        self.last = storing
+
+
+@pytest.mark.parametrize("change", ["put", "delete", "purge"])
+@pytest.mark.parametrize("moment", ["before", "during"])
+def test_vectors_stored_beside_uploads_stay_whole(
+    index: Index, folder: Path, monkeypatch: pytest.MonkeyPatch, change: str, moment: str
+):
+    """A freed row may hold another chunk's vector by the time it is overwritten."""
+
+    def store() -> None:
+        chunks = index.pending(9)
+        index.store_vectors([c.id for c in chunks], np.ones((len(chunks), 8), np.float32))
+
+    first = put(index, "a.md", "first")
+    put(index, "b.md", "second")
+    store()
+    if change == "purge":
+        index.delete([first])
+    put(index, "c.md", "third")
+    vectors = _BusyVectors(folder / VECTORS_NAME)
+    vectors.store = store
+    if moment == "during":
+        monkeypatch.setattr(index, "_vectors", vectors)
+    else:
+        monkeypatch.setattr(index, "_db", _BusyDatabase(index, store))
+    if change == "put":
+        put(index, "a.md", "changed")
+    elif change == "delete":
+        index.delete([first])
+    else:
+        index.purge()
+    if moment == "during":
+        vectors.last.join()
+    monkeypatch.undo()
+    with index._db.reading() as reader:  # pyright: ignore[reportPrivateUsage] only it knows rows
+        rows = [row for (row,) in reader.execute("SELECT row FROM chunks WHERE row >= 0")]
+    assert len(rows) >= 2
+    assert np.fromfile(folder / VECTORS_NAME, np.float32).reshape(-1, 8)[rows].all()
 
 
 async def test_another_embedder_starts_over(index: Index):

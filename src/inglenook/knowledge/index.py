@@ -171,8 +171,7 @@ class Index:
                     "INSERT INTO chunk_terms (rowid, terms) VALUES (?, ?)",
                     (chunk_id, " ".join(terms(f"{stem}\n{one.heading}\n{text}"))),
                 )
-            dimensions = int(read_meta(writer).get("dimensions", 0))
-        self._vectors.erase(freed, dimensions)
+        self._erase_unused(freed)
         return file_id
 
     def add_roots(self, roots: Iterable[str]) -> set[str]:
@@ -197,20 +196,17 @@ class Index:
             for file_id in file_ids:
                 freed += _delete_chunks(writer, file_id)
                 writer.execute("DELETE FROM files WHERE id = ?", (file_id,))
-            dimensions = int(read_meta(writer).get("dimensions", 0))
-        self._vectors.erase(freed, dimensions)
+        self._erase_unused(freed)
 
     def purge(self) -> None:
         """Overwrite what deletions left behind in the full-text index, the log and the matrix."""
         with self._db.writing() as writer:
-            meta = read_meta(writer)
-            if meta.get("unpurged") != "yes":
+            if read_meta(writer).get("unpurged") != "yes":
                 return
             # FTS5 keeps deleted rows in its segments until they are merged
             writer.execute("INSERT INTO chunk_terms (chunk_terms) VALUES ('optimize')")
-            used = _used_rows(writer)
-        free = sorted(set(range(max(used, default=-1) + 1)) - used)
-        self._vectors.erase(free, int(meta.get("dimensions", 0)))
+            row_count = max(_used_rows(writer), default=-1) + 1
+        self._erase_unused(range(row_count))
         if self._db.checkpoint():
             with self._db.writing() as writer:
                 _set_meta(writer, "unpurged", "no")
@@ -269,6 +265,19 @@ class Index:
                 [(row, chunk_ids[position]) for row, position in zip(rows, alive, strict=True)],
             )
             _set_meta(writer, "dimensions", str(dimensions))
+
+    def _erase_unused(self, rows: Iterable[int]) -> None:
+        """Zero those of `rows` that no chunk holds.
+
+        A transaction of its own: before the one that freed them ends they must stay, and after it
+        new vectors may be in them.
+        """
+        wanted = set(rows)
+        if not wanted:
+            return
+        with self._db.writing() as writer:
+            free = sorted(wanted - _used_rows(writer))
+            self._vectors.erase(free, int(read_meta(writer).get("dimensions", 0)))
 
 
 def _path_key(path: str) -> str | bytes:
