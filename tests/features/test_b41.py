@@ -18,7 +18,7 @@ from inglenook.providers.recovery import RecoveringProvider
 from inglenook.providers.retry import RetryingProvider
 from inglenook.tools.calculator import CalculatorTool
 from tests.providers.streaming import openai_spec, streamed
-from tests.scripted_replies import Raw, ScriptEntry, calls
+from tests.scripted_replies import Raw, Reply, ScriptEntry, calls
 from tests.scripted_server import ScriptedServer
 from tests.support import Bench, bench
 
@@ -129,3 +129,33 @@ async def test_reply_that_was_begun_is_not_asked_for_again(session: aiohttp.Clie
         with pytest.raises(ProviderBusy):
             await streamed(hardened(session, server))
     assert len(server.chats) == 1
+
+
+@pytest.mark.parametrize(
+    ("finish", "explained"),
+    [
+        ("length", "used up its output tokens or its context before it said anything"),
+        ("content_filter", "The server's content filter withheld the reply"),
+        ("stop", "answered with nothing"),
+    ],
+)
+async def test_empty_answer_is_explained_by_how_the_reply_ended(
+    tmp_path: Path, session: aiohttp.ClientSession, finish: str, explained: str
+) -> None:
+    nothing = Reply(content="", thinking="hm", finish=finish)
+    async with hardened_bench(tmp_path, session, nothing, nothing) as (b, _):
+        run = await b.run()
+    assert (run["status"], run["reason"]) == ("incomplete", "empty_model_reply")
+    assert explained in run["explanation"]
+
+
+async def test_answer_that_was_cut_off_says_so(
+    tmp_path: Path, session: aiohttp.ClientSession
+) -> None:
+    async with hardened_bench(tmp_path, session, Reply(content="It", finish="length")) as (b, _):
+        run = await b.run()
+        events = await b.service.events(run["id"])
+    assert (run["status"], run["answer"]) == ("complete", "It")
+    assert run["explanation"].endswith("The answer was cut off at the model's output limit.")
+    replied = next(e for e in events if isinstance(e, ModelReplied))
+    assert replied.repairs == ("The answer was cut off at the model's output limit.",)

@@ -6,6 +6,7 @@ from inglenook.agent.state import Repeats, RunState
 from inglenook.errors import RunEnded
 from inglenook.events import ToolFinished
 from inglenook.messages import ToolCall
+from inglenook.providers.finish_reasons import why_empty
 
 REPEATS_ANSWERED_FROM_MEMORY = 3
 REPEATS_THAT_END_THE_RUN = 5
@@ -37,9 +38,7 @@ class EmptyReplyGuardrail:
                 "Your last reply was empty. Answer the user's question in text, "
                 "or call one of your tools."
             )
-        raise RunEnded(
-            "empty_model_reply", "The model answered with nothing, also after being asked again."
-        )
+        raise RunEnded("empty_model_reply", why_empty(state.last_finish_reason))
 
 
 def repeated_call(call: ToolCall, repeats: Repeats) -> ToolFinished | None:

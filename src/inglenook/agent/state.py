@@ -70,6 +70,8 @@ class RunState:
         """The last reply holds no calls and has not been accepted."""
         self.empty_replies = 0
         """Empty replies in a row."""
+        self.last_finish_reason: str | None = None
+        """The server's word for how its last reply ended."""
         self.last_text = ""
         """The last non-empty text of the model, accepted or not."""
         self.tool_calls = 0
@@ -131,6 +133,7 @@ class RunState:
     def _apply_reply(self, event: ModelReplied) -> None:
         self.step_is_open = False
         self.ordinal = event.ordinal + 1
+        self.last_finish_reason = event.finish_reason
         if event.usage:
             self.usage = Usage(
                 input_tokens=self.usage.input_tokens + event.usage.input_tokens,

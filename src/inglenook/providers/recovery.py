@@ -21,6 +21,7 @@ from inglenook.providers.base import (
 from inglenook.providers.call_shapes import FoundCall
 from inglenook.providers.call_text import CallText
 from inglenook.providers.calls import RawCall, finished_calls
+from inglenook.providers.finish_reasons import CUT_OFF_NOTE, is_cut_off
 from inglenook.providers.live_text import LiveText
 from inglenook.providers.think_tags import split_thinking, without_tokens
 
@@ -88,6 +89,8 @@ class RecoveringProvider:
         answer = without_tokens(split.answer)
         if answer != message.text:
             message = replace(message, text=answer)
+        if is_cut_off(reply.finish_reason) and answer and not message.tool_calls:
+            reply = replace(reply, message=message, repairs=(*reply.repairs, CUT_OFF_NOTE))
         return reply if message is reply.message else replace(reply, message=message)
 
 

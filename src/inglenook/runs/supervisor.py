@@ -28,6 +28,7 @@ from inglenook.events import (
     Status,
     decode,
 )
+from inglenook.providers.finish_reasons import CUT_OFF_NOTE, is_cut_off
 from inglenook.run_context import EgressNumbers, Limits, RunContext, Sources
 from inglenook.run_request import RequestLimits
 from inglenook.runs.broadcast import Broadcast
@@ -242,4 +243,5 @@ def _absorb_cancellation() -> None:
 
 def _summary(state: RunState) -> str:
     calls = f"{state.tool_calls} tool call{'s' if state.tool_calls != 1 else ''}"
-    return f"Answered after {state.steps} step{'s' if state.steps != 1 else ''} and {calls}."
+    summary = f"Answered after {state.steps} step{'s' if state.steps != 1 else ''} and {calls}."
+    return f"{summary} {CUT_OFF_NOTE}" if is_cut_off(state.last_finish_reason) else summary
