@@ -1,6 +1,7 @@
 """Bodies: one meaning each, and what is wrong is named with its place."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -51,3 +52,11 @@ def test_a_doubled_key_names_its_field():
     with pytest.raises(InvalidRequest) as refused:
         strict_json(b'{"model": "a", "model": "b"}')
     assert refused.value.field == "model"
+
+
+def test_a_doubled_key_among_many_is_found_at_once():
+    keys = ",".join(f'"{n}":1' for n in range(100_000))
+    began = time.perf_counter()
+    with pytest.raises(InvalidRequest, match="'99999' stands twice"):
+        strict_json(f'{{{keys},"99999":1}}'.encode())
+    assert time.perf_counter() - began < 2  # one look at each key; looking at all for each: minutes

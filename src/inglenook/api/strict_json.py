@@ -85,8 +85,8 @@ class StrictRoute(APIRoute):
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))
         raise InvalidRequest(f"the key {twice!r} stands twice in one object", field=twice)
     return value
 
