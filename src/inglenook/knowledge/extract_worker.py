@@ -100,7 +100,8 @@ def _drop_privileges(memory_bytes: int) -> None:
     if in_use is not None:
         limit = in_use + memory_bytes
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+    # not 3: code that closes one of the three could open a file in its place
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
 
 
 def _address_space_bytes() -> int | None:
