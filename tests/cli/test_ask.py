@@ -5,6 +5,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.cli.program import Program, line_with
 from tests.scripted_replies import Raw, calls
 from tests.scripted_server import ScriptedServer
@@ -145,3 +147,40 @@ async def test_a_file_whose_name_is_not_utf8_is_asked(tmp_path: Path):
         done = await program.run("ask", "gate code?", "--file", str(note))
     assert done.code == 0, done.err
     assert "caf�.txt" in done.err
+
+
+async def test_names_of_arguments_do_not_act_on_the_terminal(tmp_path: Path):
+    evil = "\x1b]52;c;eA==\x07"
+    script = [calls(("calculate", {evil: "1", "expression": "1"})), "One."]
+    async with ScriptedServer(script) as model:
+        done = await Program(home=tmp_path / "h", ollama_url=model.url).run("ask", "1?")
+    assert "\\x1b]52;c;eA==\\x07=" in done.err
+    assert "\x1b" not in done.err
+    assert "\x07" not in done.err
+
+
+@pytest.mark.parametrize("steps", ["0", "1001"])
+async def test_steps_out_of_range_are_a_usage_error_with_the_range(tmp_path: Path, steps: str):
+    done = await Program(home=tmp_path / "h").run("ask", "x", "--steps", steps)
+    assert done.code == 2
+    assert "1 to 1000" in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("ask", "x", "--session", os.fsdecode(b"a\xff")),
+        ("ask", "x", "--kb", os.fsdecode(b"a\xff")),
+        ("ask", os.fsdecode(b"a\xff")),
+        ("runs", "show", os.fsdecode(b"a\xff")),
+        ("kb", "search", "x", os.fsdecode(b"a\xff")),
+    ],
+)
+async def test_an_argument_that_is_no_text_is_a_usage_error(
+    tmp_path: Path, arguments: tuple[str, ...]
+):
+    done = await Program(home=tmp_path / "h").run(*arguments)
+    assert done.code == 2, done.err
+    assert "'a\\udcff' is not UTF-8 text" in done.err
+    assert "Traceback" not in done.err

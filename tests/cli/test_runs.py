@@ -93,3 +93,10 @@ async def test_following_a_finished_run_ends(tmp_path: Path):
     program, id = await one_run(tmp_path)
     done = await program.run("runs", "events", id, "--follow")
     assert json.loads(done.out.splitlines()[-1])["type"] == "run_finished"
+
+
+async def test_a_status_that_there_is_not_is_a_usage_error_with_the_choice(tmp_path: Path):
+    done = await Program(home=tmp_path / "h").run("runs", "list", "--status", "foo")
+    assert done.code == 2
+    assert "queued" in done.err
+    assert "incomplete" in done.err

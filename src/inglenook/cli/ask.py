@@ -13,7 +13,7 @@ from pathlib import Path
 from inglenook.cli.client import RunClient, connect
 from inglenook.cli.download import DownloadLine
 from inglenook.cli.library import adhoc_base, resolve_bases
-from inglenook.cli.render import EXIT_CODES, Progress, plain
+from inglenook.cli.render import EXIT_CODES, Progress, print_line
 from inglenook.cli.sample import ensure_sample
 from inglenook.messages import Message
 from inglenook.run_request import RequestLimits, RunRequest
@@ -61,7 +61,7 @@ async def ask(loaded: Loaded, question: Question, *, as_json: bool) -> int:
         sys.stdout.write(json.dumps(run, indent=2) + "\n")
     else:
         if run["answer"]:
-            sys.stdout.write(plain(run["answer"]) + "\n")
+            print_line(run["answer"])
             sys.stdout.flush()
         progress.ending(run)
     return EXIT_CODES[run["status"]]

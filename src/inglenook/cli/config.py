@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from inglenook.cli.render import Progress
+from inglenook.cli.render import Progress, print_line
 from inglenook.errors import ConfigError
 from inglenook.settings import FILE_NAME, Loaded, flatten
 
@@ -105,5 +105,5 @@ async def show(loaded: Loaded, *, as_json: bool) -> int:
         sys.stdout.write(json.dumps(values, indent=2) + "\n")
         return 0
     for key, entry in values.items():
-        sys.stdout.write(f"{key} = {json.dumps(entry['value'])}    # {entry['origin']}\n")
+        print_line(f"{key} = {json.dumps(entry['value'])}    # {entry['origin']}")
     return 0

@@ -11,7 +11,7 @@ from typing import Any
 from inglenook.bootstrap import open_runtime
 from inglenook.cli.client import running_server
 from inglenook.cli.library import embed, library_of, take_in
-from inglenook.cli.render import Progress, one_line, plain
+from inglenook.cli.render import Progress, one_line, print_line
 from inglenook.errors import NotFound
 from inglenook.settings import Loaded
 
@@ -37,7 +37,7 @@ async def add(
         base = await library.resolve(base.id)
         counts = Counter(outcome.status for outcome in outcomes)
         said = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-        progress.line(f"{plain(base.name)}: {said}; {base.chunks} chunks, searchable by text now")
+        progress.line(f"{base.name}: {said}; {base.chunks} chunks, searchable by text now")
         if base.embedded < base.chunks:
             if running_server(loaded.home) is None:
                 await embed(library, progress)
@@ -74,9 +74,9 @@ async def list_bases(loaded: Loaded, *, as_json: bool) -> int:
         return 0
     for base in bases:
         label = "  confidential" if base.label == "confidential" else ""
-        sys.stdout.write(
-            f"{base.id}  {plain(base.name)}  {base.files} files, {base.chunks} chunks, "
-            f"{base.embedded} embedded{label}\n"
+        print_line(
+            f"{base.id}  {one_line(base.name)}  {base.files} files, {base.chunks} chunks, "
+            f"{base.embedded} embedded{label}"
         )
     if not bases:
         Progress().line("no knowledge bases yet; `inglenook kb add NAME PATH` makes one", "dim")
@@ -92,8 +92,8 @@ async def search(loaded: Loaded, *, name: str, query: str, k: int, as_json: bool
         return 0
     for passage in passages:
         place = passage.file_name + (f" § {passage.heading}" if passage.heading else "")
-        sys.stdout.write(f"{passage.score:.3f}  {plain(place)}\n")
-        sys.stdout.write(f"       {one_line(passage.text, 160)}\n")
+        print_line(f"{passage.score:.3f}  {one_line(place, 200)}")
+        print_line(f"       {one_line(passage.text, 160)}")
     if not passages:
         Progress().line("nothing found", "dim")
     return 0
@@ -107,7 +107,7 @@ async def files(loaded: Loaded, *, name: str, as_json: bool) -> int:
         _print_json([asdict(document) for document in documents])
         return 0
     for document in documents:
-        sys.stdout.write(f"{document.id}  {plain(document.name)}\n")
+        print_line(f"{document.id}  {one_line(document.name, 300)}")
     return 0
 
 
@@ -119,5 +119,5 @@ async def remove(loaded: Loaded, *, name: str, as_json: bool) -> int:
     if as_json:
         _print_json({"removed": base.id})
     else:
-        Progress().line(f"removed {plain(base.name)}; the documents stay where they are")
+        Progress().line(f"removed {base.name}; the documents stay where they are")
     return 0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from inglenook.bootstrap import Runtime, open_runtime
-from inglenook.cli.render import Progress, plain
+from inglenook.cli.render import Progress
 from inglenook.errors import InvalidRequest
 from inglenook.knowledge.base import KnowledgeBase
 from inglenook.knowledge.ingest import FileOutcome
@@ -53,9 +53,9 @@ async def take_in(
         outcomes.append(outcome)
         if outcome.status == "unchanged":
             return
-        text = f"{done}/{total} {GLYPHS[outcome.status]} {plain(outcome.name)}"
+        text = f"{done}/{total} {GLYPHS[outcome.status]} {outcome.name}"
         if outcome.reason:
-            text += f": {plain(outcome.reason)}"
+            text += f": {outcome.reason}"
         progress.line(text, "red" if outcome.status == "failed" else "dim")
 
     await library.add_paths(base.id, paths, report)

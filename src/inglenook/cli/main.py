@@ -4,6 +4,7 @@ Each body imports its command's module, so that `--help` and completion load no 
 file; everywhere else imports stand at the top.
 """
 
+import logging
 import sys
 from collections.abc import Callable, Coroutine, Mapping
 from importlib.metadata import version
@@ -12,7 +13,9 @@ from typing import Annotated, Any
 
 import typer
 
-from inglenook.errors import ConfigError, InvalidRequest, RuntimeFault
+from inglenook.cli.arguments import status_name, step_count, text
+from inglenook.cli.complaints import PlainLog, first_of, say
+from inglenook.errors import RuntimeFault
 
 app = typer.Typer(
     name="inglenook",
@@ -57,8 +60,10 @@ def common(
     OPTIONS.json = json
 
 
-Model = Annotated[str | None, typer.Option("--model", help="Model id; see `models list`.")]
-RunId = Annotated[str, typer.Argument(metavar="ID", help="Run id; see `runs list`.")]
+Model = Annotated[
+    str | None, typer.Option("--model", help="Model id; see `models list`.", callback=text)
+]
+RunId = Annotated[str, typer.Argument(metavar="ID", help="Run id; see `runs list`.", callback=text)]
 
 
 @app.command()
@@ -79,15 +84,23 @@ def serve(
 
 @app.command()
 def ask(
-    question: Annotated[str, typer.Argument(help="What to ask; - reads it from stdin.")],
+    question: Annotated[
+        str, typer.Argument(help="What to ask; - reads it from stdin.", callback=text)
+    ],
     model: Model = None,
-    kb: Annotated[list[str], typer.Option("--kb", help="Knowledge base, id or name.")] = [],  # noqa: B006
+    kb: Annotated[
+        list[str], typer.Option("--kb", help="Knowledge base, id or name.", callback=text)
+    ] = [],  # noqa: B006
     file: Annotated[list[Path], typer.Option("--file", help="Document or folder to ask.")] = [],  # noqa: B006
     web: Annotated[bool, typer.Option("--web", help="Allow web search for this run.")] = False,
     workspace: Annotated[bool, typer.Option("--workspace", help="Work in the workspace.")] = False,
-    strategy: Annotated[str, typer.Option(help="How to work.")] = "assistant",
-    steps: Annotated[int | None, typer.Option(help="At most this many steps.")] = None,
-    session: Annotated[str | None, typer.Option(help="Continue this conversation.")] = None,
+    strategy: Annotated[str, typer.Option(help="How to work.", callback=text)] = "assistant",
+    steps: Annotated[
+        int | None, typer.Option(help="At most this many steps, 1 to 1000.", callback=step_count)
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option(help="Continue this conversation.", callback=text)
+    ] = None,
     sample: Annotated[bool, typer.Option("--sample", help="Ask the sample documents.")] = False,
     json: Json = False,
 ) -> None:
@@ -131,7 +144,9 @@ def doctor(json: Json = False) -> None:
 
 @kb_app.command("add")
 def kb_add(
-    name: Annotated[str, typer.Argument(help="Name of the knowledge base; made if missing.")],
+    name: Annotated[
+        str, typer.Argument(help="Name of the knowledge base; made if missing.", callback=text)
+    ],
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
     confidential: Annotated[
         bool, typer.Option("--confidential", help="Nothing that was read from it may leave.")
@@ -154,8 +169,8 @@ def kb_list(json: Json = False) -> None:
 
 @kb_app.command("search")
 def kb_search(
-    name: Annotated[str, typer.Argument(help="Knowledge base, id or name.")],
-    query: str,
+    name: Annotated[str, typer.Argument(help="Knowledge base, id or name.", callback=text)],
+    query: Annotated[str, typer.Argument(help="What to look for.", callback=text)],
     k: Annotated[int, typer.Option("-k", min=1, max=50, help="How many passages.")] = 5,
     json: Json = False,
 ) -> None:
@@ -167,7 +182,8 @@ def kb_search(
 
 @kb_app.command("files")
 def kb_files(
-    name: Annotated[str, typer.Argument(help="Knowledge base, id or name.")], json: Json = False
+    name: Annotated[str, typer.Argument(help="Knowledge base, id or name.", callback=text)],
+    json: Json = False,
 ) -> None:
     """Show the documents of one knowledge base."""
     from inglenook.cli.kb import files as command
@@ -177,7 +193,8 @@ def kb_files(
 
 @kb_app.command("remove")
 def kb_remove(
-    name: Annotated[str, typer.Argument(help="Knowledge base, id or name.")], json: Json = False
+    name: Annotated[str, typer.Argument(help="Knowledge base, id or name.", callback=text)],
+    json: Json = False,
 ) -> None:
     """Delete a knowledge base; the documents themselves stay where they are."""
     from inglenook.cli.kb import remove as command
@@ -187,8 +204,12 @@ def kb_remove(
 
 @runs_app.command("list")
 def runs_list(
-    status: Annotated[str | None, typer.Option(help="Only runs with this status.")] = None,
-    session: Annotated[str | None, typer.Option(help="Only runs of this session.")] = None,
+    status: Annotated[
+        str | None, typer.Option(help="Only runs with this status.", callback=status_name)
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option(help="Only runs of this session.", callback=text)
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, max=500)] = 50,
     json: Json = False,
 ) -> None:
@@ -247,7 +268,7 @@ def runs_egress(run_id: RunId, json: Json = False) -> None:
 
 @runs_app.command("verify")
 def runs_verify(
-    run_id: Annotated[str | None, typer.Argument(metavar="[ID]")] = None,
+    run_id: Annotated[str | None, typer.Argument(metavar="[ID]", callback=text)] = None,
     json: Json = False,
 ) -> None:
     """Check the hash chain of one run or all."""
@@ -274,7 +295,9 @@ def models_list(json: Json = False) -> None:
 
 @models_app.command("pull")
 def models_pull(
-    name: Annotated[str, typer.Argument(help="Only `demo` is fetched by Inglenook.")] = "demo",
+    name: Annotated[
+        str, typer.Argument(help="Only `demo` is fetched by Inglenook.", callback=text)
+    ] = "demo",
 ) -> None:
     """Fetch the demo model (1.1 GB) for use without a network."""
     from inglenook.cli.models import pull as command
@@ -310,14 +333,17 @@ def _finish(
     from inglenook.settings import load
 
     given = {key: value for key, value in (flags or {}).items() if value is not None}
+    logging.basicConfig(handlers=[PlainLog()])
     try:
         loaded = load(config=OPTIONS.config, flags=given)
         code = asyncio.run(command(loaded, **options))
     except RuntimeFault as error:
-        typer.echo(f"inglenook: {error}", err=True)
-        if isinstance(error, InvalidRequest) and error.hint:
-            typer.echo(f"  → {error.hint}", err=True)
-        raise typer.Exit(2 if isinstance(error, ConfigError) else 1) from None
+        raise typer.Exit(say(error)) from None
+    except ExceptionGroup as group:
+        faults, others = group.split(RuntimeFault)
+        if faults is None or others is not None:
+            raise
+        raise typer.Exit(say(first_of(faults))) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     except BrokenPipeError:

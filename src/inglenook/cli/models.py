@@ -5,7 +5,7 @@ import sys
 
 from inglenook.bootstrap import open_runtime
 from inglenook.cli.download import DownloadLine
-from inglenook.cli.render import Progress, plain
+from inglenook.cli.render import Progress, one_line, print_line
 from inglenook.errors import InvalidRequest
 from inglenook.providers.catalogue import THREE_WAYS
 from inglenook.runs.views import report_view
@@ -29,9 +29,7 @@ async def list_models(loaded: Loaded, *, as_json: bool) -> int:
         ]
         if report.abilities.context_tokens:
             able.append(f"window {report.abilities.context_tokens:,}")
-        sys.stdout.write(
-            f"{plain(report.spec.id)}  {', '.join(able) or '-'}  {report.error or ''}\n"
-        )
+        print_line(f"{one_line(report.spec.id)}  {', '.join(able) or '-'}  {report.error or ''}")
     if not reports:
         Progress().line(f"No model server answers and none is configured. {THREE_WAYS}", "amber")
     return 0

@@ -40,6 +40,8 @@ class Progress:
         self._colour = self._stream.isatty() if colour is None else colour
 
     def line(self, text: str, style: str = "") -> None:
+        """Print `text`, whoever wrote it: the only escapes that come out are ours."""
+        text = plain(text)
         code = {"dim": "2", "amber": "33", "red": "31", "bold": "1"}.get(style)
         if self._colour and code:
             text = f"\x1b[{code}m{text}\x1b[0m"
@@ -62,8 +64,10 @@ class Progress:
 
     def _tool(self, event: Mapping[str, Any]) -> None:
         call = event["call"]
-        arguments = ", ".join(f"{k}={one_line(str(v), 60)!r}" for k, v in call["arguments"].items())
-        head = f"  ▸ {plain(call['name']).strip() or '(no name)'}({arguments})"
+        arguments = ", ".join(
+            f"{one_line(k, 40)}={one_line(str(v), 60)!r}" for k, v in call["arguments"].items()
+        )
+        head = f"  ▸ {one_line(call['name'], 60) or '(no name)'}({arguments})"
         if event["blocked"]:
             self.line(f"{head}  ✕ blocked, nothing was sent", "red")
         elif event["network"]:
@@ -87,7 +91,12 @@ class Progress:
             "dim",
         )
         if run["status"] != "complete":
-            self.line(f"  {plain(run['explanation'] or '')}", "red")
+            self.line(f"  {run['explanation'] or ''}", "red")
+
+
+def print_line(text: str) -> None:
+    """A line of a command's result on stdout, whoever wrote its text."""
+    sys.stdout.write(plain(text) + "\n")
 
 
 EXIT_CODES = {"complete": 0, "failed": 1, "incomplete": 3, "waiting": 3, "cancelled": 4}

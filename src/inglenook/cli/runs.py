@@ -7,7 +7,7 @@ from typing import Any
 
 from inglenook.bootstrap import open_runtime
 from inglenook.cli.client import connect
-from inglenook.cli.render import EXIT_CODES, Progress, one_line, plain
+from inglenook.cli.render import EXIT_CODES, Progress, one_line, print_line
 from inglenook.errors import InvalidRequest
 from inglenook.events import Status
 from inglenook.settings import Loaded
@@ -36,9 +36,9 @@ async def list_runs(
         _print_json(page)
         return 0
     for run in page["items"]:
-        sys.stdout.write(
+        print_line(
             f"{GLYPHS[run['status']]} {run['id']}  {run['created_at'][:16]}  "
-            f"{run['status']:<10}  {one_line(run['title'], 60)}\n"
+            f"{run['status']:<10}  {one_line(run['title'], 60)}"
         )
     if not page["items"]:
         Progress().line("no runs yet; `inglenook ask` makes one", "dim")
@@ -55,7 +55,7 @@ async def show(loaded: Loaded, run_id: str, *, as_json: bool) -> int:
     progress = Progress(sys.stdout)
     progress.line(f"{GLYPHS[run['status']]} {one_line(question)}", "bold")
     if run["answer"]:
-        sys.stdout.write(plain(run["answer"]) + "\n")
+        print_line(run["answer"])
     progress.ending(run)
     return EXIT_CODES.get(run["status"], 0)
 
@@ -70,10 +70,11 @@ async def events(loaded: Loaded, run_id: str, *, follow: bool, as_json: bool) ->
     async with open_runtime(loaded) as runtime:
         stored = await runtime.runs.stored_events(run_id)
     if as_json:
-        sys.stdout.write("[" + ",\n".join(event.json().decode() for event in stored) + "]\n")
+        # encoded again: in ASCII no character of a stored text can act on a terminal
+        _print_json([json.loads(event.json()) for event in stored])
     else:
         for event in stored:
-            sys.stdout.write(f"{event.seq:>5}  {event.at}  {plain(event.json().decode())}\n")
+            print_line(f"{event.seq:>5}  {event.at}  {event.json().decode()}")
     return 0
 
 
@@ -108,13 +109,13 @@ async def egress(loaded: Loaded, run_id: str, *, as_json: bool) -> int:
         _print_json(ledger)
         return 0
     for entry in ledger:
-        sys.stdout.write(
-            f"▲ {entry['method']} {plain(entry['host'])}{one_line(entry['path'])}  "
+        print_line(
+            f"▲ {entry['method']} {entry['host']}{one_line(entry['path'])}  "
             f"{entry['bytes_out']} B out, {entry['bytes_in']} B in  "
-            f"{one_line(entry['why'])}  ({entry['permission']})\n"
+            f"{one_line(entry['why'])}  ({entry['permission']})"
         )
     if not ledger:
-        sys.stdout.write("nothing left this machine\n")
+        print_line("nothing left this machine")
     return 0
 
 
@@ -132,10 +133,10 @@ async def verify(loaded: Loaded, run_id: str | None, *, as_json: bool) -> int:
         )
     else:
         for problem in report.problems:
-            sys.stdout.write(f"✕ {plain(problem)}\n")
+            print_line(f"✕ {problem}")
         verdict = f"{len(report.problems)} problems" if report.problems else "the chain is whole"
-        sys.stdout.write(
-            f"{report.runs} runs, {report.events} events ({report.erased} erased): {verdict}\n"
+        print_line(
+            f"{report.runs} runs, {report.events} events ({report.erased} erased): {verdict}"
         )
     return 1 if report.problems else 0
 
@@ -146,5 +147,5 @@ async def erase(loaded: Loaded, run_id: str, *, as_json: bool) -> int:
     if as_json:
         _print_json({"id": run_id, "erased": count})
     else:
-        sys.stdout.write(f"{count} events erased; `runs verify` still checks their chain\n")
+        print_line(f"{count} events erased; `runs verify` still checks their chain")
     return 0

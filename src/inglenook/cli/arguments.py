@@ -1,0 +1,31 @@
+"""What an argument of the command line must be, beyond its type; a wrong one exits with 2."""
+
+import typer
+
+STATUSES = ("queued", "running", "waiting", "complete", "incomplete", "cancelled", "failed")
+"""`inglenook.events.Status`, which `--help` should not have to load pydantic for."""
+
+MAX_STEPS = 1000
+"""As `RequestLimits.steps`."""
+
+
+def text(given: str | list[str] | None) -> str | list[str] | None:
+    """What is no text on the command line cannot be a name, an id or a question."""
+    for value in [given] if isinstance(given, str) else given or []:
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise typer.BadParameter(f"{value!r} is not UTF-8 text") from None
+    return given
+
+
+def status_name(given: str | None) -> str | None:
+    if given is not None and given not in STATUSES:
+        raise typer.BadParameter(f"{given!r} is none; choose from {', '.join(STATUSES)}")
+    return given
+
+
+def step_count(given: int | None) -> int | None:
+    if given is not None and not 1 <= given <= MAX_STEPS:
+        raise typer.BadParameter(f"{given} is not in the range 1 to {MAX_STEPS}")
+    return given

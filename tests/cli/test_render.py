@@ -1,0 +1,46 @@
+"""What comes out on a terminal cannot act on it, whoever wrote it."""
+
+import logging
+from io import StringIO
+from typing import get_args
+
+import pytest
+
+from inglenook.cli.arguments import STATUSES
+from inglenook.cli.complaints import PlainLog, first_of, say
+from inglenook.cli.render import Progress, print_line
+from inglenook.errors import ConfigError, InvalidRequest, StoreError
+from inglenook.events import Status
+
+EVIL = "a\x1b]0;x\x07\x9b2J\u202e"
+SHOWN = "a\\x1b]0;x\\x07\\x9b2J\\u202e"
+
+
+def test_a_line_holds_no_escape_but_its_own_colour():
+    out = StringIO()
+    Progress(out, colour=True).line(EVIL, "red")
+    assert out.getvalue() == f"\x1b[31m{SHOWN}\x1b[0m\n"
+
+
+def test_a_result_and_a_fault_and_a_warning_hold_none(capsys: pytest.CaptureFixture[str]):
+    print_line(EVIL)
+    say(InvalidRequest(EVIL, hint=EVIL))
+    captured = capsys.readouterr()
+    assert captured.out == SHOWN + "\n"
+    assert captured.err == f"inglenook: {SHOWN}\n  → {SHOWN}\n"
+    record = logging.LogRecord("x", logging.WARNING, "", 1, "%s", (EVIL,), None)
+    assert PlainLog().format(record) == SHOWN
+
+
+def test_wrong_settings_exit_with_2_and_other_faults_with_1():
+    assert say(ConfigError("x")) == 2
+    assert say(StoreError("x")) == 1
+
+
+def test_the_fault_inside_nested_groups_is_found():
+    fault = StoreError("x")
+    assert first_of(ExceptionGroup("", [ExceptionGroup("", [fault])])) is fault
+
+
+def test_the_statuses_of_the_command_line_are_those_of_runs():
+    assert set(STATUSES) == set(get_args(Status))
