@@ -4,6 +4,7 @@ The registry is the permission: a tool that the run may not use is not in it, so
 output can reach a handler. What is forbidden gets a clear error and touches nothing.
 """
 
+import json
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -91,7 +92,7 @@ class ToolRegistry:
 
 def plain_name(name: str) -> str:
     """A tool's name as models write it: in any case, with or without `functions.`."""
-    return name.strip().removeprefix("functions.").lower()
+    return name.strip().lower().removeprefix("functions.")
 
 
 async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
@@ -99,8 +100,10 @@ async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
     began = time.monotonic()
     coerced: tuple[str, ...] = ()
     output, is_error, blocked = ToolOutput(text=""), True, False
+    has_begun = False
     try:
         arguments, coerced = validated(spec, call)
+        has_begun = True
         output, is_error = await tool.run(arguments, replace(run, call_id=call.id)), False
     except BlockedCall as error:
         output, blocked = ToolOutput(text=str(error)), True
@@ -119,7 +122,7 @@ async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
         result=text,
         is_error=is_error,
         blocked=blocked,
-        network=spec.open_world and not blocked,
+        network=spec.open_world and has_begun and not blocked,
         duration_ms=round((time.monotonic() - began) * 1000),
         truncated_to=truncated_to,
         coerced=coerced,
@@ -155,10 +158,15 @@ def validated(spec: ToolSpec, call: ToolCall) -> tuple[BaseModel, tuple[str, ...
             for each in error.errors()
         )
         raise ToolError(f"{spec.name} was not run, its arguments are wrong: {problems}.") from None
+    taken = arguments.model_dump(mode="json")
     for name, value in kept.items():
-        taken = getattr(arguments, name)
-        if isinstance(value, str) and not isinstance(taken, str):
-            notes.append(f"{name}: {value!r} taken as {taken!r}")
+        if isinstance(value, bool) and not isinstance(taken[name], bool):
+            raise ToolError(
+                f"{spec.name} was not run, its arguments are wrong: {name}: a boolean is not "
+                f"wanted here, got {value!r}."
+            )
+        if json.dumps(value, sort_keys=True) != json.dumps(taken[name], sort_keys=True):
+            notes.append(f"{name}: {value!r:.80} taken as {taken[name]!r:.80}")
     return arguments, tuple(notes)
 
 
