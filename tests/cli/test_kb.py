@@ -50,12 +50,25 @@ async def test_an_empty_folder_and_a_missing_path_are_clear_errors(tmp_path: Pat
         assert done.code == 1
         assert path in done.err
         assert "Traceback" not in done.err
+        asked = await program.run("ask", "x?", "--file", str(tmp_path / path))
+        assert (asked.code, path in asked.err) == (1, True)
+    assert (await program.run("kb", "list", "--json")).json() == []
 
 
 async def test_a_folder_in_which_nothing_can_be_read_fails(tmp_path: Path):
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "x.pdf").write_bytes(b"no pdf")
-    done = await Program(home=tmp_path / "h").run("kb", "add", "X", str(docs))
+    program = Program(home=tmp_path / "h")
+    done = await program.run("kb", "add", "X", str(docs))
     assert done.code == 1
     assert "x.pdf" in done.err
+    assert (await program.run("kb", "list", "--json")).json() == []
+
+
+async def test_a_failed_command_leaves_a_base_that_was_there(tmp_path: Path):
+    program = Program(home=tmp_path / "h")
+    await program.run("kb", "add", "Office", str(folder(tmp_path)))
+    assert (await program.run("kb", "add", "Office", str(tmp_path / "missing"))).code == 1
+    [base] = (await program.run("kb", "list", "--json")).json()
+    assert base["files"] == 2

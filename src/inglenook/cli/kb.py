@@ -4,13 +4,14 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from inglenook.bootstrap import open_runtime
 from inglenook.cli.client import running_server
-from inglenook.cli.library import embed, library_of, take_in
+from inglenook.cli.library import embed, library_of, removed_if_empty, take_in
 from inglenook.cli.render import Progress, one_line, print_line
 from inglenook.errors import NotFound
 from inglenook.settings import Loaded
@@ -23,7 +24,7 @@ def _print_json(value: Any) -> None:
 async def add(
     loaded: Loaded, *, name: str, paths: Sequence[Path], confidential: bool, as_json: bool
 ) -> int:
-    """Exit code 1 if nothing could be read."""
+    """Exit code 1 if nothing could be read; a base that was made for it is then gone again."""
     progress = Progress()
     async with open_runtime(loaded, use_demo=False) as runtime:
         library = library_of(runtime)
@@ -31,10 +32,13 @@ async def add(
             base = await library.resolve(name)
             if confidential:
                 await library.set_label(base.id, "confidential")
+            made_here = AsyncExitStack()
         except NotFound:
             base = await library.create(name, "confidential" if confidential else "normal")
-        outcomes = await take_in(library, base, paths, progress)
-        base = await library.resolve(base.id)
+            made_here = removed_if_empty(library, base)
+        async with made_here:
+            outcomes = await take_in(library, base, paths, progress)
+            base = await library.resolve(base.id)
         counts = Counter(outcome.status for outcome in outcomes)
         said = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
         progress.line(f"{base.name}: {said}; {base.chunks} chunks, searchable by text now")

@@ -3,7 +3,8 @@
 import hashlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from inglenook.bootstrap import Runtime, open_runtime
@@ -41,6 +42,16 @@ async def resolve_bases(loaded: Loaded, names: Sequence[str]) -> list[str]:
     async with open_runtime(loaded, use_demo=False) as runtime:
         library = library_of(runtime)
         return [(await library.resolve(name)).id for name in names]
+
+
+@asynccontextmanager
+async def removed_if_empty(library: LocalKnowledge, base: KnowledgeBase) -> AsyncGenerator[None]:
+    """Around filling a base that was made for it: if nothing came in, it is gone again."""
+    try:
+        yield
+    finally:
+        if not await library.files(base.id):
+            await library.remove(base.id)
 
 
 async def take_in(
@@ -86,10 +97,11 @@ async def adhoc_base(loaded: Loaded, files: Sequence[Path], progress: Progress) 
         library = library_of(runtime)
         known = {base.name: base for base in await library.list()}
         base = known.get(name) or await library.create(name)
-        outcomes = await take_in(library, base, files, progress)
+        async with removed_if_empty(library, base):
+            outcomes = await take_in(library, base, files, progress)
+            if all(outcome.status == "failed" for outcome in outcomes):
+                raise InvalidRequest("none of the files could be read", field="file")
         if name not in known:
             progress.line(f"kept as knowledge base {name} (`inglenook kb remove {name}`)", "dim")
-        if all(outcome.status == "failed" for outcome in outcomes):
-            raise InvalidRequest("none of the files could be read", field="file")
         await embed(library, progress)
         return base.id
