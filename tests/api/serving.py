@@ -135,6 +135,9 @@ async def no_checks() -> Sequence[Check]:
     return [Check(name="store", state="ok", why="it answers")]
 
 
+async def writable() -> None: ...
+
+
 def services(bench: Bench, **fields: Any) -> Services:
     given = Services(
         runs=bench.service,
@@ -144,6 +147,7 @@ def services(bench: Bench, **fields: Any) -> Services:
         knowledge_provider="local",
         doctor=no_checks,
         replay_command=("false",),
+        check_writable=writable,
         version="1.2.3",
     )
     return replace(given, **fields)

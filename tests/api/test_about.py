@@ -114,3 +114,20 @@ async def test_a_page_that_was_not_built_says_how_to_get_it(tmp_path: Path):
         page = await client.get("/")
         assert page.status == 200
         assert b"npm" in page.body
+
+
+async def test_a_home_that_takes_no_writes_is_not_ready(tmp_path: Path):
+    async def full() -> None:
+        raise StoreError("the home takes no writes; free some space")
+
+    async with bench(tmp_path, replies(say("x"))) as b, serve(b, check_writable=full) as client:
+        answer = await client.get("/ready")
+        assert (answer.status, answer.error["type"]) == (503, "store_unavailable")
+        assert "free some space" in answer.error["message"]
+        assert (await client.get("/health")).status == 200
+
+
+async def test_health_answers_head(tmp_path: Path):
+    async with bench(tmp_path, replies(say("x"))) as b, serve(b) as client:
+        answer = await client.ask("HEAD", "/health")
+        assert (answer.status, answer.body) == (200, b"")

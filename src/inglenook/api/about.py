@@ -11,6 +11,7 @@ from inglenook.api.strict_json import JsonResponse
 router = APIRouter(tags=["server"])
 
 
+@router.head("/health", include_in_schema=False)
 @router.get("/health")
 async def health(services: Served) -> Response:
     """The process lives. Asks nothing else."""
@@ -19,8 +20,9 @@ async def health(services: Served) -> Response:
 
 @router.get("/ready")
 async def ready(services: Served) -> Response:
-    """The store answers, so that runs can be started; 503 where it does not."""
+    """The store answers and the home takes writes, so that runs can be started; else 503."""
     await services.runs.list_runs(limit=1)
+    await services.check_writable()
     return JsonResponse({"status": "ready"})
 
 

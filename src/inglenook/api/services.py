@@ -70,6 +70,8 @@ class Services:
     doctor: Callable[[], Awaitable[Sequence[Check]]]
     replay_command: tuple[str, ...]
     """A program that replays the export on its standard input (see `replay_child.py`)."""
+    check_writable: Callable[[], Awaitable[None]]
+    """Raises a StoreError where the home takes no more."""
     version: str
     token: str = field(default="", repr=False)
     """Empty: only callers on loopback are served."""

@@ -16,7 +16,7 @@ from inglenook.providers.demo_weights import Report
 from inglenook.run_request import RunRequest
 from inglenook.settings import Loaded
 from inglenook.store.base import StoredEvent
-from inglenook.store.locks import FileLock
+from inglenook.store.locks import FileLock, unusable
 
 SERVER_FILE = "server.json"
 """In the home, readable by its owner alone: where the running server answers, and its token."""
@@ -179,9 +179,12 @@ def running_server(home: Path) -> dict[str, str] | None:
     if not (home / LOCK_FILE).exists():
         return None
     lock = FileLock(home / LOCK_FILE)
-    if lock.acquire():
-        lock.release()
-        return None
+    try:
+        if lock.acquire():
+            lock.release()
+            return None
+    except OSError as error:
+        raise StoreError(unusable(home, error)) from error
     try:
         return json.loads((home / SERVER_FILE).read_text())
     except (OSError, ValueError) as error:

@@ -4,8 +4,10 @@ import json
 import sys
 from dataclasses import asdict
 
-from inglenook.bootstrap import open_runtime
+from inglenook.bootstrap import PAGE_FOLDER, open_runtime
 from inglenook.cli.render import Progress, plain
+from inglenook.errors import StoreError
+from inglenook.runs.doctor import Check, check_home, check_page, check_python, run_checks
 from inglenook.settings import Loaded
 
 GLYPHS = {"ok": "✓", "warn": "!", "fail": "✕"}
@@ -13,10 +15,10 @@ STYLES = {"ok": "", "warn": "amber", "fail": "red"}
 
 
 async def doctor(loaded: Loaded, *, as_json: bool) -> int:
-    async with open_runtime(loaded, use_demo=False) as runtime:
-        is_cached = runtime.demo.is_cached()  # a check must not fetch a gigabyte
-    async with open_runtime(loaded, use_demo=is_cached) as runtime:
-        checks = await runtime.doctor()
+    try:
+        checks = await _checked(loaded)
+    except StoreError as error:
+        checks = await _checked_without_store(loaded, error)
     if as_json:
         sys.stdout.write(
             json.dumps({"checks": [asdict(check) for check in checks]}, indent=2) + "\n"
@@ -28,3 +30,22 @@ async def doctor(loaded: Loaded, *, as_json: bool) -> int:
             if check.fix:
                 out.line(f"    → {plain(check.fix)}")
     return 1 if any(check.state == "fail" for check in checks) else 0
+
+
+async def _checked(loaded: Loaded) -> list[Check]:
+    async with open_runtime(loaded, use_demo=False) as runtime:
+        is_cached = runtime.demo.is_cached()  # a check must not fetch a gigabyte
+    async with open_runtime(loaded, use_demo=is_cached) as runtime:
+        return await runtime.doctor()
+
+
+async def _checked_without_store(loaded: Loaded, error: StoreError) -> list[Check]:
+    """What can be checked where no runtime opens: the store's failure is one check of several."""
+    later = "not checked: that needs the home's store"
+    return [
+        *await run_checks([check_python, lambda: check_home(loaded.home)]),
+        Check(name="store", state="fail", why=str(error), fix="Repair it as said, then try again."),
+        Check(name="models", state="warn", why=later),
+        Check(name="knowledge", state="warn", why=later),
+        *await run_checks([lambda: check_page(PAGE_FOLDER)]),
+    ]

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import signal
 import socket
 import sys
 import webbrowser
@@ -25,7 +26,8 @@ from inglenook.cli.sample import EXAMPLE_QUESTION, ensure_sample
 from inglenook.errors import ConfigError, RuntimeFault, StoreError
 from inglenook.run_request import RunPermissions
 from inglenook.settings import Loaded
-from inglenook.store.locks import FileLock
+from inglenook.store.locks import FileLock, unusable
+from inglenook.store.room import check_room
 
 REPLAY_COMMAND = (sys.executable, "-m", "inglenook.cli.main", "replay", "--json", "-")
 SHUTDOWN_S = 10
@@ -44,9 +46,21 @@ async def serve(loaded: Loaded, *, open_page: bool, sample: bool) -> int:
         address = _address(loaded.settings.server.host, listener.getsockname()[1])
         examples = await ensure_sample(loaded, progress) if sample else []
         async with open_runtime(loaded, report=DownloadLine(progress)) as runtime:
-            with _announced(loaded, address):
-                await _serve(loaded, runtime, listener, address, examples, progress, open_page)
+            await _serve(loaded, runtime, listener, address, examples, progress, open_page)
     return 0
+
+
+class _Server(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Unlike uvicorn's, does not raise the signal again at the end: SIGTERM would end the
+        process before anything is tidied up."""
+        before = {s: signal.signal(s, self.handle_exit) for s in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 async def _serve(
@@ -59,7 +73,7 @@ async def _serve(
     open_page: bool,
 ) -> None:
     services = _services(loaded, runtime, examples, is_stopping=lambda: server.should_exit)
-    server = uvicorn.Server(
+    server = _Server(
         uvicorn.Config(
             create_app(services),
             log_level="warning",
@@ -69,18 +83,20 @@ async def _serve(
             proxy_headers=False,
             lifespan="off",
             ws="none",
+            log_config=None,  # warnings take the same way as those of all commands
         )
     )
-    async with _background(runtime, examples, progress):
-        if taken := await runtime.engine.recover():
-            progress.line(f"{taken} unfinished run{'s' if taken > 1 else ''} taken up")
-        progress.line(f"Inglenook {version('inglenook')} at {address}", "bold")
-        if examples:
-            progress.line(f"Try: {EXAMPLE_QUESTION}")
-        progress.line("Ctrl-C stops it; unfinished runs go on at the next start.", "dim")
-        if open_page and loaded.has_desktop and (PAGE_FOLDER / "index.html").is_file():
-            webbrowser.open(address)
-        await server.serve(sockets=[listener])
+    with server.capture_signals(), _announced(loaded, address):
+        async with _background(runtime, examples, progress):
+            if taken := await runtime.engine.recover():
+                progress.line(f"{taken} unfinished run{'s' if taken > 1 else ''} taken up")
+            progress.line(f"Inglenook {version('inglenook')} at {address}", "bold")
+            if examples:
+                progress.line(f"Try: {EXAMPLE_QUESTION}")
+            progress.line("Ctrl-C stops it; unfinished runs go on at the next start.", "dim")
+            if open_page and loaded.has_desktop and (PAGE_FOLDER / "index.html").is_file():
+                webbrowser.open(address)
+            await server.serve(sockets=[listener])
 
 
 @asynccontextmanager
@@ -132,6 +148,7 @@ def _services(
         example_question=EXAMPLE_QUESTION if examples else None,
         example_knowledge=tuple(examples),
         replay_command=REPLAY_COMMAND,
+        check_writable=lambda: asyncio.to_thread(check_room, loaded.home),
         is_stopping=is_stopping,
     )
 
@@ -163,7 +180,11 @@ def _address(host: str, port: int) -> str:
 def _home_lock(home: Path) -> Generator[None]:
     prepare_home(home)
     lock = FileLock(home / LOCK_FILE)
-    if not lock.acquire():
+    try:
+        is_free = lock.acquire()
+    except OSError as error:
+        raise StoreError(unusable(home, error)) from error
+    if not is_free:
         raise StoreError(
             f"another Inglenook server holds the home {str(home)!r}; stop it, or give this one "
             "a home of its own with INGLENOOK_HOME"

@@ -6,6 +6,8 @@ import secrets
 import sys
 from pathlib import Path
 
+from inglenook.errors import StoreError
+
 if sys.platform == "win32":
     import msvcrt
 else:
@@ -20,7 +22,11 @@ class FileLock:
         self._descriptor: int | None = None
 
     def acquire(self) -> bool:
-        """Take the lock if it is free; never waits."""
+        """Take the lock if it is free; never waits.
+
+        Raises:
+            OSError: Its file or folder cannot be made.
+        """
         if self._descriptor is not None:
             return True
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,6 +48,14 @@ class FileLock:
             self._descriptor = None
 
 
+def unusable(home: Path, error: OSError) -> str:
+    return (
+        f"the home {str(home)!r} cannot be used: {error.strerror or error} "
+        f"({error.filename!r}); check its owner and mode, or set INGLENOOK_HOME to a folder that "
+        "you may write"
+    )
+
+
 class Owners:
     """Names of the processes that work on a home, and whether each still lives.
 
@@ -49,10 +63,17 @@ class Owners:
     """
 
     def __init__(self, home: Path) -> None:
+        """
+        Raises:
+            StoreError: The home cannot be written.
+        """
         self._folder = home / "owners"
         self.id = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._lock = FileLock(self._path(self.id))
-        self._lock.acquire()
+        try:
+            self._lock.acquire()
+        except OSError as error:
+            raise StoreError(unusable(home, error)) from error
 
     def is_alive(self, owner: str) -> bool:
         if owner == self.id:
@@ -61,8 +82,11 @@ class Owners:
         if not path.exists():
             return False
         lock = FileLock(path)
-        if not lock.acquire():
-            return True
+        try:
+            if not lock.acquire():
+                return True
+        except OSError:
+            return True  # it cannot be told; its lease runs out by itself
         with contextlib.suppress(OSError):
             path.unlink()
         lock.release()

@@ -158,4 +158,9 @@ def explain(error: sqlite3.Error) -> str:
         )
     if "readonly" in text or "unable to open" in text:
         return f"the home's database cannot be written ({text}); check the folder's owner and mode"
-    return f"the home's database failed: {text}"
+    if "malformed" in text or "not a database" in text:
+        return (
+            f"the home's database inglenook.db is damaged ({text}); keep a copy of it, then put a "
+            "backup in its place, or save what can be read with `sqlite3 inglenook.db .recover`"
+        )
+    return f"the home's database failed: {text}; `inglenook doctor` checks it"
