@@ -148,6 +148,8 @@ async def test_a_missing_open_webui_key_is_asked_for(tmp_path: Path):
         status, answer = await asked(client, body)
         assert status == 422
         assert answer["error"].startswith("Open WebUI wants a key")
+        assert "Authorization: Bearer" in answer["error"]
+        assert "X-Open-WebUI-Key" not in answer["error"]
         let_in = await client.post("/agent/run", body, headers={"Authorization": "Bearer sk-1"})
         assert let_in.status == 200
 

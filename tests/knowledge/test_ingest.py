@@ -297,9 +297,19 @@ async def test_an_upload_replaces_the_upload_of_the_same_name(
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"), [("C:\\Users\\me\\a.txt", "a.txt"), ("../../etc/a.txt", "a.txt")]
+    ("sent", "kept"),
+    [
+        ("C:\\Users\\me\\a.txt", "a.txt"),
+        ("C:a.txt", "a.txt"),
+        ("../../etc/a.txt", "a.txt"),
+        ("/etc/a.txt", "a.txt"),
+        ("b/../../a.txt", "a.txt"),
+        ("guide/a.txt", "guide/a.txt"),
+        ("guide\\deep\\a.txt", "guide/deep/a.txt"),
+        ("./guide//a.txt", "guide/a.txt"),
+    ],
 )
-async def test_an_uploads_path_is_cut_off(knowledge: LocalKnowledge, sent: str, kept: str):
+async def test_an_upload_keeps_its_relative_path_and_no_other(knowledge: LocalKnowledge, sent: str, kept: str):
     assert (await upload(knowledge, await new_base(knowledge), sent, "text")).name == kept
 
 

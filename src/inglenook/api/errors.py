@@ -6,7 +6,7 @@ all others   {"error": {"type", "message", "field"?, "hint"?}}
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -47,6 +47,7 @@ OPENAI_TYPES = {
 }
 """Other statuses: `invalid_request_error` below 500, `server_error` from there."""
 OPEN_WEBUI_KEY = "X-Open-WebUI-Key"
+_KEY_ON_AGENT_RUN = "Send your own Open WebUI key as Authorization: Bearer <key>."
 OWN_WORDS = "own_words"
 """Type of a validation error whose message is ours and whole."""
 
@@ -149,7 +150,11 @@ def install(app: FastAPI, headers: Mapping[str, str]) -> None:
     """Have `app` answer every error by the table; `headers` go on those no middleware sees."""
 
     async def answer(request: Request, error: Exception) -> JsonResponse:
-        return problem_of(error).response(request.scope["path"])
+        path: str = request.scope["path"]
+        problem = problem_of(error)
+        if isinstance(error, CredentialNeeded) and path.startswith("/agent/"):
+            problem = replace(problem, field="Authorization", hint=_KEY_ON_AGENT_RUN)
+        return problem.response(path)
 
     async def answer_fault(request: Request, error: Exception) -> JsonResponse:
         response = problem_of(error).response(request.scope["path"])

@@ -13,7 +13,8 @@ from inglenook.api.errors import OPEN_WEBUI_KEY
 from inglenook.api.services import KnowledgeLibrary, Served, Services
 from inglenook.api.strict_json import JsonResponse, StrictRoute
 from inglenook.api.uploads import Upload, uploads_of
-from inglenook.errors import InvalidRequest, NotFound
+from inglenook.errors import CredentialNeeded, InvalidRequest, NotFound
+from inglenook.knowledge.knowledge_folder import checked_file_name
 
 router = APIRouter(prefix="/api/knowledge", route_class=StrictRoute, tags=["knowledge"])
 
@@ -39,6 +40,8 @@ MULTIPART: dict[str, Any] = {
 @router.get("")
 async def list_knowledge(services: Served, credential: Credential = None) -> Response:
     """`{"provider", "items": [{"id", "name", "label", "files", "chunks", "embedded"}]}`"""
+    if services.knowledge_provider == "open-webui" and not credential:
+        raise CredentialNeeded("Open WebUI wants your own key to list your knowledge bases")
     bases = await services.knowledge.list(credential or None)
     return JsonResponse(
         {"provider": services.knowledge_provider, "items": [asdict(base) for base in bases]}
@@ -79,17 +82,30 @@ async def list_files(
 async def add_files(knowledge_id: str, request: Request, services: Served) -> Response:
     """Add files: `{"results": [{"name", "outcome", "detail"}]}`, one a file.
 
-    Their text can be found when this returns; vectors follow.
+    Their text can be found when this returns; vectors follow. A file keeps its relative path in
+    its name (`a/b.txt`); of two files of one name in one request the second fails.
     """
     library = library_of(services)
-    uploads = await uploads_of(request, "file")
-    results = [await _added(library, knowledge_id, upload) for upload in uploads]
+    taken: set[str] = set()
+    results = [
+        await _added(library, knowledge_id, upload, taken)
+        for upload in await uploads_of(request, "file")
+    ]
     return JsonResponse({"results": results})
 
 
-async def _added(library: KnowledgeLibrary, knowledge_id: str, upload: Upload) -> dict[str, Any]:
-    """One bad file of many is a line in the answer, not its end."""
+async def _added(
+    library: KnowledgeLibrary, knowledge_id: str, upload: Upload, taken: set[str]
+) -> dict[str, Any]:
+    """One bad file of many is a line in the answer, not its end; `taken` gets its name."""
     try:
+        name = checked_file_name(upload.name)
+        if name in taken:
+            raise InvalidRequest(
+                f"{name!r} came twice in this request; the first was taken. Send the other one "
+                "under another name, or with its folder in the name"
+            )
+        taken.add(name)
         done = await library.add_bytes(knowledge_id, upload.name, upload.content)
         return {"name": done.name, "outcome": done.status, "detail": done.reason}
     except NotFound:

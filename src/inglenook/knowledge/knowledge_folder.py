@@ -9,14 +9,14 @@ import shutil
 import threading
 import unicodedata
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path, PureWindowsPath
 
 from inglenook.errors import InvalidRequest, NotFound, StoreError
 from inglenook.knowledge.base import Label
+from inglenook.knowledge.file_names import MAX_FILE_NAME_CHARS
 from inglenook.knowledge.index import Index
 
 MAX_NAME_CHARS = 100
-MAX_FILE_NAME_CHARS = 255
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,60}")
 
 
@@ -111,9 +111,12 @@ def checked_name(name: str) -> str:
 
 
 def checked_file_name(filename: str) -> str:
-    """Its last part alone: some browsers send a path."""
-    name = PurePosixPath(PureWindowsPath(unicodedata.normalize("NFC", filename)).name).name
-    if not 1 <= len(name) <= MAX_FILE_NAME_CHARS or not name.isprintable() or name == "..":
+    """The name with its relative path; of a path from a root or upwards, which some browsers
+    send, its last part alone."""
+    normal = unicodedata.normalize("NFC", filename)
+    path = PureWindowsPath(normal)  # it takes both kinds of slash
+    name = path.name if path.anchor or ".." in path.parts else path.as_posix()
+    if not name.isprintable() or not 1 <= len(name) <= MAX_FILE_NAME_CHARS or name in (".", ".."):
         raise InvalidRequest(
             f"{filename[:MAX_FILE_NAME_CHARS]!r} cannot be a file's name: 1 to "
             f"{MAX_FILE_NAME_CHARS} printable characters are wanted",
