@@ -428,3 +428,19 @@ async def test_lone_surrogates_and_nul_pass_through_a_run(tmp_path: Path):
         frames = await client.frames(f"/api/runs/{run['id']}/events")
         assert [frame.json for frame in frames] == events
         assert (await client.get("/api/runs")).status == 200
+
+
+async def test_an_empty_idempotency_key_is_none(tmp_path: Path):
+    async with bench(tmp_path, replies(say("fine"))) as b, serve(b) as client:
+        key = {"Idempotency-Key": ""}
+        first = await client.post("/api/runs?wait=true", QUESTION, headers=key)
+        second = await client.post("/api/runs?wait=true", QUESTION, headers=key)
+        assert first.json["id"] != second.json["id"]
+
+
+async def test_a_cursor_that_no_page_gave_is_refused(tmp_path: Path):
+    async with bench(tmp_path, replies(say("fine"))) as b, serve(b) as client:
+        for cursor in ("zzz", "", "run_", "run_0\n"):
+            answer = await client.get("/api/runs", params={"cursor": cursor})
+            assert (answer.status, answer.error["field"]) == (400, "cursor")
+            assert "`next` of the page before" in answer.error["message"]

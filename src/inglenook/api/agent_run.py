@@ -13,7 +13,7 @@ from inglenook.api.bodies import AgentRunBody
 from inglenook.api.errors import problem_of_run
 from inglenook.api.services import Served
 from inglenook.api.strict_json import JsonResponse, StrictRoute
-from inglenook.api.waiting import ended
+from inglenook.api.waiting import ended_for_caller
 from inglenook.events import RunEvent, RunFinished
 from inglenook.runs.views import trace_view
 from inglenook.store.base import RunRow
@@ -24,9 +24,11 @@ router = APIRouter(route_class=StrictRoute, tags=["agent"])
 @router.post("/agent/run")
 async def agent_run(body: AgentRunBody, request: Request, services: Served) -> Response:
     """One question with five tools and at most 6 steps: `{"answer", "truncated", "model", "runId",
-    "status", "reason", "trace"}`; `truncated` says that the steps ran out."""
+    "status", "reason", "trace"}`; `truncated` says that the steps ran out.
+
+    A caller that hangs up stops the run."""
     row = await services.runs.start(body.request(), credential=bearer(request))
-    row = await ended(services, row.id)
+    row = await ended_for_caller(services, row.id, request)
     if row.status not in {"complete", "incomplete"}:
         return problem_of_run(row).response(request.scope["path"])
     return JsonResponse(answer_view(row, await services.runs.events(row.id)))

@@ -13,7 +13,7 @@ from inglenook.api.openai_stream import ChatStream, Chunk, completion, has_answe
 from inglenook.api.services import Served, Services
 from inglenook.api.sse import EventStream
 from inglenook.api.strict_json import JsonResponse, StrictRoute, encoded
-from inglenook.api.waiting import ended, stopping
+from inglenook.api.waiting import ended_for_caller, stopping
 from inglenook.errors import InvalidRequest, StoreError
 from inglenook.events import TextDelta, decode
 from inglenook.store.base import RunRow
@@ -43,7 +43,7 @@ async def chat_completions(
 ) -> Response:
     """One run. `runtime` sets its scope: `{"knowledge": [id], "web": bool, "chat_id": str}`.
 
-    A client that closes the stream stops the run, as Open WebUI's stop button does.
+    A client that hangs up, streaming or not, stops the run, as Open WebUI's stop button does.
     """
     row = await services.runs.start(body.request(), credential=credential or None)
     if body.stream:
@@ -52,7 +52,7 @@ async def chat_completions(
             _chunks(services, row, include_usage=usage),
             on_leave=lambda: services.runs.cancel(row.id),
         )
-    row = await ended(services, row.id)
+    row = await ended_for_caller(services, row.id, request)
     events = await services.runs.events(row.id)
     if not has_answer(events):
         return problem_of_run(row).response(request.scope["path"])

@@ -1,5 +1,6 @@
 """`/api/runs`: start, list, follow, stop, replay, export and erase runs (API section 4)."""
 
+import re
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -13,12 +14,14 @@ from inglenook.api.sse import EventStream, run_frames
 from inglenook.api.strict_json import JsonResponse, StrictRoute
 from inglenook.api.waiting import ended
 from inglenook.api.withheld import shown
-from inglenook.errors import Conflict
+from inglenook.errors import Conflict, InvalidRequest
 from inglenook.events import ENDED, Status
 from inglenook.store.base import RunRow, StoredEvent
 
 router = APIRouter(prefix="/api/runs", route_class=StrictRoute, tags=["runs"])
 MAX_PAGE = 200
+CURSOR = re.compile(r"run_[0-9a-f]{1,40}")
+"""The id of a page's last run."""
 Credential = Annotated[str | None, Header(alias=OPEN_WEBUI_KEY, max_length=10_000)]
 IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", max_length=200)]
 LastEventId = Annotated[int | None, Header(alias="Last-Event-ID", ge=0)]
@@ -34,11 +37,11 @@ async def start_run(
 ) -> Response:
     """Start a run: `{"id", "status"}`.
 
-    With `wait=true` the whole run, when it ends or waits for a person. A repeat with the same
-    `Idempotency-Key` returns the first run.
+    With `wait=true` the whole run, when it ends or waits for a person; it goes on if the caller
+    hangs up. A repeat with the same `Idempotency-Key` returns the first run; an empty one is none.
     """
     row = await services.runs.start(
-        body.request(), credential=credential or None, idempotency_key=idempotency_key
+        body.request(), credential=credential or None, idempotency_key=idempotency_key or None
     )
     if not wait:
         return JsonResponse(brief(row), 201)
@@ -55,6 +58,11 @@ async def list_runs(
     cursor: str | None = None,
 ) -> Response:
     """The newest runs first: `{"items": [run], "next": cursor or null}`."""
+    if cursor is not None and not CURSOR.fullmatch(cursor):
+        raise InvalidRequest(
+            f"cursor {cursor!r:.100} is none; send the `next` of the page before, or nothing",
+            field="cursor",
+        )
     page = await services.runs.list_runs(status=status, session=session, limit=limit, cursor=cursor)
     return JsonResponse(page)
 

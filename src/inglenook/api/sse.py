@@ -46,7 +46,7 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with asyncio.TaskGroup() as group:
             writer = group.create_task(self._write(send))
-            watcher = group.create_task(_until_left(receive))
+            watcher = group.create_task(until_left(receive))
             await asyncio.wait({writer, watcher}, return_when=asyncio.FIRST_COMPLETED)
             left = not writer.done()
             writer.cancel()
@@ -98,6 +98,7 @@ def _live(delta: TextDelta, show_reasoning: bool) -> bytes:
     return f"event: {delta.kind}\ndata: {data}\n\n".encode()
 
 
-async def _until_left(receive: Receive) -> None:
+async def until_left(receive: Receive) -> None:
+    """Return when the caller hung up; the request's body must have been read."""
     while (await receive())["type"] != "http.disconnect":
         pass

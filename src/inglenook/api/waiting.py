@@ -2,7 +2,10 @@
 
 import asyncio
 
+from fastapi import Request
+
 from inglenook.api.services import Services
+from inglenook.api.sse import until_left
 from inglenook.errors import InvalidRequest
 from inglenook.store.base import RunRow
 
@@ -23,6 +26,29 @@ async def ended(services: Services, run_id: str) -> RunRow:
         except TimeoutError:
             continue
     raise InvalidRequest(stopping(run_id), status=503)
+
+
+async def ended_for_caller(services: Services, run_id: str, request: Request) -> RunRow:
+    """As `ended`, for a caller that learns the run's id only from the answer: if it hangs up, the
+    run is cancelled, as nobody could find it any more.
+
+    Raises:
+        InvalidRequest: As `ended`.
+    """
+    try:
+        async with asyncio.TaskGroup() as group:
+            watcher = group.create_task(_cancel_when_left(services, run_id, request))
+            row = await ended(services, run_id)
+            watcher.cancel()
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from failed  # the error table knows no groups
+    return row
+
+
+async def _cancel_when_left(services: Services, run_id: str, request: Request) -> None:
+    await until_left(request.receive)
+    if not services.is_stopping():
+        await services.runs.cancel(run_id)
 
 
 def stopping(run_id: str) -> str:
