@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt
 
 from inglenook.messages import Message
 
@@ -19,7 +19,7 @@ class RequestLimits(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     steps: StrictInt | None = Field(default=None, ge=1, le=1000)
-    seconds: float | None = Field(default=None, gt=0, le=86_400)
+    seconds: StrictFloat | None = Field(default=None, gt=0, le=86_400)
     output_tokens: StrictInt | None = Field(default=None, ge=1, le=1_000_000)
 
 

@@ -1,5 +1,6 @@
 """`inglenook runs …` and `replay`: what was done can be seen, taken along and run again."""
 
+import hashlib
 import json
 import sqlite3
 from pathlib import Path
@@ -100,3 +101,14 @@ async def test_a_status_that_there_is_not_is_a_usage_error_with_the_choice(tmp_p
     assert done.code == 2
     assert "queued" in done.err
     assert "incomplete" in done.err
+
+
+async def test_a_file_nested_without_end_is_no_export(tmp_path: Path):
+    file = tmp_path / "deep.jsonl"
+    event = "[" * 100_000 + "}"
+    digest = hashlib.sha256(event.encode()).hexdigest()
+    file.write_text(f'{event[:-1]},"digest":"{digest}"}}\n')
+    done = await Program(home=tmp_path / "h").run("replay", str(file))
+    assert done.code == 1
+    assert "line 1 is no event" in done.err
+    assert "Traceback" not in done.err

@@ -87,7 +87,7 @@ def _event(line: bytes, seq: int) -> RunEvent:
         return decode(json.dumps(fields).encode())
     except RuntimeFault:
         raise
-    except (ValueError, AttributeError, TypeError, KeyError) as error:
+    except (ValueError, AttributeError, TypeError, KeyError, RecursionError) as error:
         raise InvalidRequest(
             f"line {seq + 1} is no event of this version; export the run again ({str(error):.200})"
         ) from error
