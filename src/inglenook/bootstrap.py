@@ -13,7 +13,7 @@ from inglenook.agent.guardrails import EmptyReplyGuardrail
 from inglenook.agent.replay import replay
 from inglenook.agent.strategies import ASSISTANT
 from inglenook.context.cleanup import KeepAll
-from inglenook.errors import ConfigError, ProviderError, StoreError
+from inglenook.errors import ConfigError, ProviderError, StoreError, shown_address
 from inglenook.events import RunEvent
 from inglenook.knowledge.base import Knowledge, Retriever
 from inglenook.knowledge.embedder_choice import choose_embedder
@@ -257,7 +257,8 @@ async def _check_knowledge(
         return Check(
             name="knowledge",
             state="ok",
-            why=f"in Open WebUI at {loaded.settings.open_webui.url}, read with each user's own key",
+            why=f"in Open WebUI at {shown_address(loaded.settings.open_webui.url)}, read with each "
+            "user's own key",
         )
     bases = await library.list()
     chunks, embedded = sum(b.chunks for b in bases), sum(b.embedded for b in bases)

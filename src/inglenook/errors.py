@@ -19,6 +19,7 @@ RuntimeFault
 └── RunEnded             stops the run on purpose, with its typed reason
 """
 
+import re
 from typing import Literal
 
 Reason = Literal[
@@ -115,3 +116,8 @@ class RunEnded(RuntimeFault):
         super().__init__(explanation)
         self.reason: Reason = reason
         self.explanation = explanation
+
+
+def shown_address(url: str) -> str:
+    """`url` for people and logs: without the `user:password@` that it may hold."""
+    return re.sub(r"^([a-zA-Z][\w+.-]*://)?[^/?#]*@", r"\1", url.strip())

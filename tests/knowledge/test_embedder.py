@@ -181,6 +181,17 @@ async def test_what_are_no_vectors_is_an_error_without_the_key(
     assert "canary" not in str(caught.value)
 
 
+async def test_no_error_holds_the_password_of_the_address():
+    async with serving({}, 401) as (url, _), aiohttp.ClientSession() as session:
+        secret = url.replace("://", "://u:canary@")
+        embedder = OllamaEmbedder(session, base_url=secret, model="m")
+        with pytest.raises(ProviderError, match=f"at {url} answered HTTP 401"):
+            await embedder.embed_query("a")
+        far = OllamaEmbedder(session, base_url="http://u:canary@127.0.0.1:9", model="m")
+        with pytest.raises(ProviderBusy, match="at http://127.0.0.1:9 cannot"):
+            await far.embed_query("a")
+
+
 async def test_an_unreachable_server_is_busy():
     async with aiohttp.ClientSession() as session:
         embedder = OllamaEmbedder(session, base_url="http://127.0.0.1:9", model="m")

@@ -226,6 +226,16 @@ async def test_an_unreachable_server_is_busy():
             await knowledge.list(KEY)
 
 
+async def test_no_error_holds_the_password_of_the_address():
+    async with client_session() as session:
+        knowledge = OpenWebUIKnowledge(session, "http://u:canary@127.0.0.1:9")
+        with pytest.raises(ProviderBusy, match="at http://127.0.0.1:9 ") as caught:
+            await knowledge.list(KEY)
+        with pytest.raises(ConfigError) as refused:
+            OpenWebUIKnowledge(session, "u:canary@localhost:3000")
+    assert "canary" not in f"{caught.value} {refused.value}"
+
+
 async def test_a_document_taken_away_during_the_run_is_said(
     fake: FakeOpenWebUI, knowledge: OpenWebUIKnowledge
 ):

@@ -6,7 +6,7 @@ from typing import Any, cast
 import aiohttp
 import numpy as np
 
-from inglenook.errors import ModelMissing, ProviderBusy, ProviderError
+from inglenook.errors import ModelMissing, ProviderBusy, ProviderError, shown_address
 from inglenook.knowledge.embedder import MAX_QUERY_CHARS, Vectors, embeddable, unit
 from inglenook.knowledge.http_json import Answer, Unreachable, ask
 
@@ -89,8 +89,8 @@ class _Server:
         api_key: str | None,
     ) -> None:
         self._session = session
-        self._address = base_url.rstrip("/")
-        self._url = f"{self._address}/{path}"
+        self._address = shown_address(base_url.rstrip("/"))
+        self._url = f"{base_url.rstrip('/')}/{path}"
         self._model = model
         self._api_key = api_key
 

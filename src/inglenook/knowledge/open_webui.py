@@ -21,6 +21,7 @@ from inglenook.errors import (
     NotFound,
     ProviderBusy,
     ToolError,
+    shown_address,
 )
 from inglenook.knowledge.base import Document, KnowledgeBase, Passage
 from inglenook.knowledge.open_webui_api import OpenWebUIApi, OwnBase, Refused
@@ -39,7 +40,9 @@ class OpenWebUIKnowledge:
                 another's requests.
         """
         if not base_url.startswith(("http://", "https://")):
-            raise ConfigError(f"`[open_webui] url` is {base_url!r}; it begins with http(s)://.")
+            raise ConfigError(
+                f"`[open_webui] url` is {shown_address(base_url)!r}; it begins with http(s)://."
+            )
         if not isinstance(session.cookie_jar, aiohttp.DummyCookieJar):
             raise ConfigError("Open WebUI needs a session with aiohttp.DummyCookieJar().")
         self._session = session

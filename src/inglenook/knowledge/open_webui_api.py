@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 import aiohttp
 
+from inglenook.errors import shown_address
 from inglenook.knowledge.base import Document, KnowledgeBase
 from inglenook.knowledge.http_json import Answer, Unreachable, ask
 
@@ -45,6 +46,7 @@ class OpenWebUIApi:
     def __init__(self, session: aiohttp.ClientSession, base_url: str, credential: str) -> None:
         self._session = session
         self._base_url = base_url
+        self._address = shown_address(base_url)
         self._credential = credential
 
     async def knowledge_bases(self) -> list[OwnBase]:
@@ -136,7 +138,7 @@ class OpenWebUIApi:
             )
         except Unreachable as error:
             raise Refused(
-                f"Open WebUI at {self._base_url} cannot be reached ({error}). Start it, or correct "
+                f"Open WebUI at {self._address} cannot be reached ({error}). Start it, or correct "
                 "`[open_webui] url`.",
                 None,
             ) from None
@@ -148,7 +150,7 @@ class OpenWebUIApi:
 
     def _refused(self, answer: Answer) -> Refused:
         status = answer.status
-        said = f"Open WebUI at {self._base_url} answered HTTP {status}"
+        said = f"Open WebUI at {self._address} answered HTTP {status}"
         if detail := self._detail(answer):
             said += f" ({detail})"
         if 300 <= status < 400:
@@ -173,7 +175,7 @@ class OpenWebUIApi:
 
     def _not_understood(self) -> Refused:
         return Refused(
-            f"Open WebUI at {self._base_url} did not answer as Open WebUI does (a page or other "
+            f"Open WebUI at {self._address} did not answer as Open WebUI does (a page or other "
             "JSON). Check `[open_webui] url`, and that nothing stands between that asks for a "
             "login.",
             502,
