@@ -300,9 +300,9 @@ async def _knowledge(
 
 
 def _engines(loaded: Loaded) -> list[SearchEngine]:
-    if loaded.settings.approvals.web_search == "block":
-        return []
     web = loaded.settings.web
+    if loaded.settings.approvals.web_search == "block" or not web.engines:
+        return []
     return [DuckDuckGo(web.duckduckgo_url, proxy=web.proxy)]
 
 

@@ -1,0 +1,34 @@
+"""Which parts the settings bring together."""
+
+from pathlib import Path
+
+import pytest
+
+from inglenook.bootstrap import open_runtime
+from inglenook.messages import Message
+from inglenook.run_request import RunRequest
+from inglenook.settings import load
+from tests.scripted_server import ScriptedServer
+
+
+@pytest.mark.parametrize(("engines", "is_offered"), [('["duckduckgo"]', True), ("[]", False)])
+async def test_without_an_engine_no_run_can_search_the_web(
+    tmp_path: Path, engines: str, is_offered: bool
+):
+    async with ScriptedServer(["ok"]) as server:
+        loaded = load(
+            environment={
+                "INGLENOOK_HOME": str(tmp_path),
+                "INGLENOOK_KNOWLEDGE__EMBEDDER": "none",
+                "INGLENOOK_WEB__ENGINES": engines,
+                "OLLAMA_HOST": server.url,
+            }
+        )
+        async with open_runtime(loaded) as runtime:
+            question = (Message(role="user", text="?"),)
+            row = await runtime.runs.start(
+                RunRequest(model="scripted", messages=question, web=True)
+            )
+            await runtime.runs.wait(row.id)
+        names = {tool["function"]["name"] for tool in server.chats[0].body["tools"]}
+    assert ("web_search" in names) is is_offered
