@@ -333,7 +333,7 @@ def _finish(
     from inglenook.settings import load
 
     given = {key: value for key, value in (flags or {}).items() if value is not None}
-    logging.basicConfig(handlers=[PlainLog()])
+    logging.basicConfig(format="%(message)s", handlers=[PlainLog()])
     try:
         loaded = load(config=OPTIONS.config, flags=given)
         code = asyncio.run(command(loaded, **options))
