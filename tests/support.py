@@ -146,10 +146,16 @@ class NoKnowledge:
         for id in knowledge_ids:
             if id not in {"kb", "secret"}:
                 raise NotFound(f"no knowledge base {id!r}", field="knowledge")
-        return EmptyRetriever()
+        return EmptyRetriever(confidential="secret" in knowledge_ids)
 
 
 class EmptyRetriever:
+    def __init__(self, *, confidential: bool = False) -> None:
+        self._confidential = confidential
+
+    async def is_confidential(self) -> bool:
+        return self._confidential
+
     async def documents(self) -> Sequence[Document]:
         return [Document(id="f1", name="handbook.md", knowledge_id="kb", knowledge_name="Handbook")]
 

@@ -210,7 +210,7 @@ def _models(
         configured=[_spec(loaded, model) for model in loaded.settings.models],
         discoveries=discoveries,
         make_provider=lambda spec: _provider(session, spec, demo),
-        demo=demo_spec if demo else None,
+        demo=demo_spec if demo and not loaded.names_a_server else None,
     )
 
 

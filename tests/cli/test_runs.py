@@ -5,6 +5,7 @@ import json
 import sqlite3
 from pathlib import Path
 
+from inglenook.runs.export import export_lines
 from tests.cli.program import Done, Program
 from tests.scripted_replies import calls
 from tests.scripted_server import ScriptedServer
@@ -54,15 +55,22 @@ async def test_a_changed_or_cut_export_fails_with_the_first_difference(tmp_path:
     program, id = await one_run(tmp_path)
     text = (await program.run("runs", "export", id)).out
     file = tmp_path / "run.jsonl"
-    file.write_text(text.replace('"result":"42"', '"result":"43"'))
-    differs(await program.run("replay", str(file)), "view_digest")
+    changed = text.replace('"result":"42"', '"result":"43"')
+    file.write_text(changed)
+    differs(await program.run("replay", str(file)), "was changed after the export")
+    for name in ('"blocked":false', '"network":false', '"web":false', '"is_error":false'):
+        file.write_text(text.replace(name, name.replace("false", "true"), 1))
+        differs(await program.run("replay", str(file)), "was changed after the export")
     lines = text.splitlines()
     file.write_text("\n".join(lines[:4] + lines[5:]))
-    differs(await program.run("replay", str(file)), "event 4 is missing")
+    differs(await program.run("replay", str(file)), "event 4 was changed")
+    events = [line[: line.rindex(',"digest":')].encode() + b"}" for line in changed.splitlines()]
+    file.write_bytes(export_lines(events))  # with digests that fit the forgery
+    differs(await program.run("replay", str(file)), "view_digest")
     file.write_text("not json\n")
     done = await program.run("replay", str(file))
     assert done.code == 1
-    assert "line 1 is no event" in done.err
+    assert "line 1 is no" in done.err
 
 
 async def test_a_tampered_home_is_found_by_verify(tmp_path: Path):
@@ -110,5 +118,5 @@ async def test_a_file_nested_without_end_is_no_export(tmp_path: Path):
     file.write_text(f'{event[:-1]},"digest":"{digest}"}}\n')
     done = await Program(home=tmp_path / "h").run("replay", str(file))
     assert done.code == 1
-    assert "line 1 is no event" in done.err
+    assert "line 1 is no" in done.err
     assert "Traceback" not in done.err

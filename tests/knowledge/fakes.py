@@ -75,6 +75,9 @@ class FakeRetriever:
     texts: dict[Document, str]
     read_ids: list[str] = field(default_factory=list[str])
 
+    async def is_confidential(self) -> bool:
+        return False
+
     async def documents(self) -> Sequence[Document]:
         return list(self.texts)
 

@@ -309,7 +309,9 @@ async def test_an_upload_replaces_the_upload_of_the_same_name(
         ("./guide//a.txt", "guide/a.txt"),
     ],
 )
-async def test_an_upload_keeps_its_relative_path_and_no_other(knowledge: LocalKnowledge, sent: str, kept: str):
+async def test_an_upload_keeps_its_relative_path_and_no_other(
+    knowledge: LocalKnowledge, sent: str, kept: str
+):
     assert (await upload(knowledge, await new_base(knowledge), sent, "text")).name == kept
 
 

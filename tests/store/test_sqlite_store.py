@@ -264,6 +264,7 @@ async def test_a_database_held_by_another_program_is_named(
 
 
 async def test_a_newer_database_is_refused(tmp_path: Path):
+    await SqliteStore(tmp_path).close()
     database(tmp_path).execute("PRAGMA user_version = 999")
     with pytest.raises(StoreError, match="newer version"):
         SqliteStore(tmp_path)

@@ -13,6 +13,7 @@ from inglenook.agent.loop import AgentLoop
 from inglenook.agent.state import RunState
 from inglenook.agent.strategies import system_prompt
 from inglenook.context.base import ContextPolicy
+from inglenook.errors import CredentialNeeded, InvalidRequest, ProviderBusy
 from inglenook.events import PromptBuilt
 from inglenook.knowledge.base import Knowledge, Retriever
 from inglenook.messages import Message
@@ -107,15 +108,11 @@ class Assistant:
                 pass
 
     async def _open(self, permissions: RunPermissions, credential: str | None) -> Scope:
-        retriever = (
-            await self._knowledge.open(permissions.knowledge, credential)
-            if permissions.knowledge
-            else None
-        )
+        retriever = await self._retriever(permissions, credential)
         tools = [*(self._toolbox.document_tools(retriever) if retriever else ())]
         tools += self._toolbox.local_tools()
         absent: dict[str, str] = {}
-        if reason := await self._why_no_web(permissions, credential):
+        if reason := await self._why_no_web(permissions, retriever):
             absent["web_search"] = reason
         else:
             tools += self._toolbox.web_tools()
@@ -123,6 +120,23 @@ class Assistant:
             tools += self._toolbox.delegate_tools()
         allowed = [tool for tool in tools if may_hold(tool, permissions)]
         return Scope(registry=ToolRegistry(allowed, absent), absent=absent, retriever=retriever)
+
+    async def _retriever(
+        self, permissions: RunPermissions, credential: str | None
+    ) -> Retriever | None:
+        """
+        Raises:
+            CredentialNeeded: The user's key is missing or did not open the scope. The run was
+                allowed to start, so it waits for its owner to send one (again).
+        """
+        if not permissions.knowledge:
+            return None
+        try:
+            return await self._knowledge.open(permissions.knowledge, credential)
+        except (InvalidRequest, ProviderBusy) as error:
+            if credential is None:
+                raise
+            raise CredentialNeeded(str(error)) from error
 
     async def _prompt(
         self, scope: Scope, spec: ModelSpec, today: str, posted: Sequence[str], max_steps: int
@@ -141,16 +155,15 @@ class Assistant:
             max_steps=max_steps,
         )
 
-    async def _why_no_web(self, permissions: RunPermissions, credential: str | None) -> str | None:
+    async def _why_no_web(
+        self, permissions: RunPermissions, retriever: Retriever | None
+    ) -> str | None:
         if not permissions.web:
             return WEB_IS_OFF
         if not self._toolbox.web_tools():
             return WEB_IS_BLOCKED
-        if permissions.knowledge:
-            bases = await self._knowledge.list(credential)
-            scope = set(permissions.knowledge)
-            if any(base.label == "confidential" for base in bases if base.id in scope):
-                return WEB_AND_CONFIDENTIAL
+        if retriever is not None and await retriever.is_confidential():
+            return WEB_AND_CONFIDENTIAL
         return None
 
 

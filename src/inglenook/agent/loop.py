@@ -104,8 +104,12 @@ class AgentLoop:
         raise ProviderError("the model's stream ended without a reply")
 
     async def _run_tools(self, calls: Sequence[ToolCall], state: RunState, run: RunContext) -> None:
+        # Judged before any of them runs: what a call may do must not depend on which of its
+        # neighbours ended first, or a replay would judge differently.
+        known = {call.id: self._known_outcome(call, state) for call in calls}
+
         async def dispatch(call: ToolCall) -> None:
-            if answer := self._known_outcome(call, state):
+            if answer := known[call.id]:
                 run.sink.emit(answer)
             else:
                 await self._tools.dispatch(call, run)

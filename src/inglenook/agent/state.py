@@ -9,6 +9,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from inglenook.events import (
+    ChildFinished,
+    ChildStarted,
     EventSink,
     GuardrailObjected,
     ModelReplied,
@@ -78,6 +80,8 @@ class RunState:
         self.usage = Usage()
         self.sources: list[Source] = []
         self.repeats = Repeats()
+        self.open_children: list[str] = []
+        """Child runs that were started and have not reported back."""
         self._open_calls: tuple[ToolCall, ...] = ()
         self._results: dict[str, ToolFinished] = {}
         self._started: dict[str, ToolStarted] = {}
@@ -109,17 +113,29 @@ class RunState:
                 self.ordinal = event.ordinal
             case ToolStarted():
                 self._started[event.call.id] = event
+            case ChildStarted() | ChildFinished():
+                self._apply_child(event)
             case GuardrailObjected():
                 self.awaiting_review = False
                 self.messages.append(Message(role="system", text=event.text))
-            case PromptBuilt():
-                self._apply_prompt(event)
-            case RunStarted():
-                self.started = event
-            case RunFinished():
-                self.finished = event
+            case RunStarted() | PromptBuilt() | RunFinished():
+                self._apply_frame(event)
             case _:
                 pass
+
+    def _apply_frame(self, event: RunStarted | PromptBuilt | RunFinished) -> None:
+        match event:
+            case RunStarted():
+                self.started = event
+            case PromptBuilt():
+                self._apply_prompt(event)
+            case RunFinished():
+                self.finished = event
+
+    def _apply_child(self, event: ChildStarted | ChildFinished) -> None:
+        self.open_children = [id for id in self.open_children if id != event.child_run_id]
+        if isinstance(event, ChildStarted):
+            self.open_children.append(event.child_run_id)
 
     def _apply_prompt(self, event: PromptBuilt) -> None:
         assert self.started is not None, "run_started is every run's first event"
@@ -154,9 +170,6 @@ class RunState:
 
     def _apply_result(self, event: ToolFinished) -> None:
         self.tool_calls += 1
-        started = self._started.get(event.call.id)
-        is_write = started is not None and started.effect == "write"
-        self.repeats.note(event, is_write=is_write)
         self.sources.extend(event.sources)
         self._results[event.call.id] = event
         if not self.unanswered_calls():
@@ -166,6 +179,9 @@ class RunState:
         """All results are there: they join the history in the model's order."""
         results = [self._results[call.id] for call in self._open_calls]
         for result in results:
+            started = self._started.get(result.call.id)
+            is_write = started is not None and started.effect == "write"
+            self.repeats.note(result, is_write=is_write)
             self.messages.append(
                 Message(
                     role="tool",

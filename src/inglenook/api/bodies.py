@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 from inglenook.api.errors import OWN_WORDS
 from inglenook.knowledge.base import Label
 from inglenook.messages import Message
-from inglenook.run_request import ApprovalMode, RequestLimits, RunRequest
+from inglenook.run_request import ApprovalMode, ApprovalTopic, RequestLimits, RunRequest
 
 AGENT_RUN_STEPS = 6
 AGENT_RUN_TOOLS = (
@@ -76,7 +76,7 @@ class RunBody(Conversation):
     web: Permission = False
     workspace: Permission = False
     artifact: StrictBool | None = None
-    approvals: dict[str, ApprovalMode] = {}
+    approvals: dict[ApprovalTopic, ApprovalMode] = {}
     limits: RequestLimits = RequestLimits()
     session: str | None = Field(default=None, max_length=200)
     metadata: dict[str, Any] = {}

@@ -9,6 +9,7 @@ from inglenook.bootstrap import open_runtime, replay_events
 from inglenook.cli.render import plain
 from inglenook.errors import InvalidRequest, ReplayMismatch, RuntimeFault
 from inglenook.events import RunEvent, decode
+from inglenook.runs.export import checked_lines
 from inglenook.settings import Loaded
 
 FORBIDDEN = frozenset(
@@ -59,13 +60,15 @@ def _forbid(event: str, arguments: tuple[Any, ...]) -> None:
 
 async def _events(loaded: Loaded, source: str) -> list[RunEvent]:
     if source == "-":
-        lines = sys.stdin.buffer.read().splitlines()
+        export = sys.stdin.buffer.read()
     elif Path(source).is_file():
-        lines = Path(source).read_bytes().splitlines()
+        export = Path(source).read_bytes()
     else:
         async with open_runtime(loaded) as runtime:
-            lines = (await runtime.runs.export(source)).splitlines()
-    return [_event(line, seq) for seq, line in enumerate(lines)]
+            export = await runtime.runs.export(source)
+            if problems := (await runtime.runs.verify(source)).problems:
+                raise ReplayMismatch(f"the home's log was changed: {problems[0]}")
+    return [_event(line, seq) for seq, line in enumerate(checked_lines(export))]
 
 
 def _event(line: bytes, seq: int) -> RunEvent:

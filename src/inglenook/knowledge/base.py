@@ -43,6 +43,10 @@ class Passage:
 
 
 class Retriever(Protocol):
+    async def is_confidential(self) -> bool:
+        """True if any knowledge base in scope is confidential, or does not say."""
+        ...
+
     async def documents(self) -> Sequence[Document]:
         """Every document in scope.
 

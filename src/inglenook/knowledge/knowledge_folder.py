@@ -31,6 +31,9 @@ class KnowledgeFolder:
             return []
         return sorted(e.name for e in self._path.iterdir() if _ID.fullmatch(e.name))
 
+    def holds(self, knowledge_id: str) -> bool:
+        return bool(_ID.fullmatch(knowledge_id)) and (self._path / knowledge_id).is_dir()
+
     def open(self, knowledge_id: str) -> Index:
         """
         Raises:
@@ -73,7 +76,7 @@ class KnowledgeFolder:
 
     def _existing(self, knowledge_id: str) -> Path:
         # the pattern leaves no separator, dot or other alphabet to reach another folder with
-        if not _ID.fullmatch(knowledge_id) or not (self._path / knowledge_id).is_dir():
+        if not self.holds(knowledge_id):
             raise NotFound(
                 f"there is no knowledge base {knowledge_id[:MAX_NAME_CHARS]!r}",
                 field="knowledge",

@@ -168,9 +168,12 @@ class LocalKnowledge:
             NotFound: No such knowledge base.
         """
         async with self._opening:
-            if index := self._indexes.pop(knowledge_id, None):
-                await self._threads.run(index.close)
+            await self._forget(knowledge_id)
             await self._threads.run(self._folder.discard, knowledge_id)
+
+    async def _forget(self, knowledge_id: str) -> None:
+        if index := self._indexes.pop(knowledge_id, None):
+            await self._threads.run(index.close)
 
     # embedding
 
@@ -240,6 +243,8 @@ class LocalKnowledge:
             NotFound: No such knowledge base.
         """
         async with self._opening:
+            if not await self._threads.run(self._folder.holds, knowledge_id):
+                await self._forget(knowledge_id)  # another process removed it
             if knowledge_id not in self._indexes:
                 self._indexes[knowledge_id] = await self._threads.run(
                     self._folder.open, knowledge_id

@@ -24,10 +24,20 @@ class LocalRetriever:
         self._embedder = embedder
         self._threads = threads
 
+    async def is_confidential(self) -> bool:
+        try:
+            for index in self._indexes.values():
+                if (await self._threads.run(index.describe)).label != "normal":
+                    return True
+        except StoreError:
+            return True
+        return False
+
     async def documents(self) -> Sequence[Document]:
         found: list[Document] = []
         try:
             for index in self._indexes.values():
+                await self._threads.run(index.check_there)
                 found += await self._threads.run(index.documents)
         except StoreError as error:
             raise ToolError(str(error)) from error
@@ -46,6 +56,7 @@ class LocalRetriever:
     async def read(self, document_id: str) -> str:
         try:
             for index in self._indexes.values():
+                await self._threads.run(index.check_there)
                 text = await self._threads.run(index.read, document_id)
                 if text is not None:
                     return text
@@ -66,6 +77,7 @@ class LocalRetriever:
         embedder_id = self._embedder.id if self._embedder else None
         candidates: list[Candidate] = []
         for index in self._indexes.values():
+            index.check_there()
             candidates += index.search.candidates(query, vector, embedder_id)
         scores: dict[str, dict[int, float]] = defaultdict(dict)
         for candidate, score in ranked(candidates, k):

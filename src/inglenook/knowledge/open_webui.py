@@ -109,6 +109,9 @@ class OpenWebUIRetriever:
         self.dropped = 0
         """Chunks that Open WebUI sent and that belong to no file in scope."""
 
+    async def is_confidential(self) -> bool:
+        return False  # Open WebUI has no such label
+
     async def documents(self) -> Sequence[Document]:
         return list((await self._members()).values())
 

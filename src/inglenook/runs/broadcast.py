@@ -88,7 +88,9 @@ class Broadcast:
 
     def publish(self, run_id: str, delta: TextDelta, behind: int) -> None:
         """Show a delta once the first `behind` events since `begin` are stored."""
-        live = self._live[run_id]
+        live = self._live.get(run_id)
+        if live is None:
+            return  # the run was ended under its executor's hands
         if live.stored < behind:
             live.held.append((behind, delta))
         else:

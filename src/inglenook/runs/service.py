@@ -5,12 +5,13 @@ from typing import Any
 
 from inglenook.agent.strategies import STRATEGIES
 from inglenook.errors import Conflict, InvalidRequest, LeaseLost
-from inglenook.events import ENDED, RunEvent, Status, decode
+from inglenook.events import ENDED, ChildStarted, RunEvent, Status, decode
 from inglenook.knowledge.base import Knowledge
 from inglenook.providers.catalogue import ModelCatalogue
 from inglenook.run_request import RunRequest, permissions_of
 from inglenook.runs.broadcast import Broadcast, Frame
 from inglenook.runs.engine import Engine
+from inglenook.runs.export import export_lines
 from inglenook.runs.follow import ended_or_waiting, follow, row_of
 from inglenook.runs.starting import new_run_id, queued_row, run_started
 from inglenook.runs.supervisor import CANCELLED, RunSupervisor
@@ -86,7 +87,8 @@ class RunService:
     async def get(self, run_id: str) -> dict[str, Any]:
         """The run as API section 4 shows it."""
         row = await self.row(run_id)
-        return run_view(row, await self.events(run_id))
+        events = await self.events(run_id)
+        return run_view(row, events, await self._of_children(events))
 
     async def list_runs(
         self,
@@ -114,6 +116,15 @@ class RunService:
         """The run's frames from `after` on, live ones included (see `runs/follow.py`)."""
         return follow(self._store, self._broadcast, run_id, after)
 
+    async def _of_children(self, events: Sequence[RunEvent]) -> dict[str, list[RunEvent]]:
+        """The events of each child run by its id; a child has no children of its own."""
+        ids = dict.fromkeys(e.child_run_id for e in events if isinstance(e, ChildStarted))
+        stored = {id: await self._store.read(id) for id in ids}
+        return {
+            id: [decode(event.payload) for event in events if event.payload is not None]
+            for id, events in stored.items()
+        }
+
     async def wait(self, run_id: str) -> RunRow:
         """The run's row once it has ended or waits for a person.
 
@@ -127,7 +138,9 @@ class RunService:
         row = await self.row(run_id)
         if row.status in ENDED or await self._engine.cancel(run_id):
             return row
-        held = row.owner is not None and self._owners.is_alive(row.owner)
+        # What this process holds and the engine does not run (a child, a run that stands still)
+        # is taken over; only another process is asked.
+        held = row.owner not in (None, self._owners.id) and self._owners.is_alive(row.owner or "")
         if row.status == "running" and held:
             await self._store.post(run_id, "cancel", {})
             return row
@@ -151,12 +164,14 @@ class RunService:
         return row
 
     async def egress(self, run_id: str) -> list[dict[str, Any]]:
-        return egress_ledger(await self.events(run_id))
+        """What left this machine in the run and in its children, each entry with its run."""
+        events = await self.events(run_id)
+        return egress_ledger({run_id: events} | await self._of_children(events))
 
     async def export(self, run_id: str) -> bytes:
         """The run as JSON Lines, one event a line; enough to replay it anywhere."""
         stored = await self.stored_events(run_id)
-        return b"".join(event.json() + b"\n" for event in stored)
+        return export_lines(event.json() for event in stored)
 
     async def erase(self, run_id: str) -> int:
         """Remove what an ended run said and saw; its chain of digests stays checkable.

@@ -21,6 +21,7 @@ from inglenook.errors import (
 )
 from inglenook.events import (
     EgressStarted,
+    PromptBuilt,
     RunFinished,
     RunResumed,
     RunStarted,
@@ -45,6 +46,9 @@ class Ending:
     explanation: str
 
 
+ORPHANED = Ending(
+    status="incomplete", reason="interrupted", explanation="Its parent run ended before it."
+)
 CANCELLED = Ending(
     status="cancelled", reason="cancelled_by_user", explanation="Stopped by the user."
 )
@@ -100,6 +104,8 @@ class RunSupervisor:
             logger.warning("%s", error)
         except StoreError as error:
             logger.error("run %s stands still: %s", run_id, error)
+        except Exception:  # one bad run must not take the others' engine down
+            logger.exception("run %s cannot be taken up", run_id)
         finally:
             self._cancelled.discard(run_id)
         return False
@@ -110,7 +116,7 @@ class RunSupervisor:
         if credential is not None:
             self._credentials[run_id] = credential
         try:
-            if await self.execute(run_id):
+            if await self.execute(run_id) or parent in self._cancelled:
                 raise asyncio.CancelledError  # it was the parent's too
         finally:
             self._credentials.pop(run_id, None)
@@ -126,14 +132,14 @@ class RunSupervisor:
         """
         taken = await self._take_up(row.id, epoch=row.epoch)
         if taken is not None:
-            await _finish(*taken, ending)
+            await self._finish(*taken, ending)
             self._credentials.pop(row.id, None)
 
     async def _end_before_work(self, run_id: str) -> None:
         """Record a stop that came while the run was being taken up."""
         try:
             if taken := await self._take_up(run_id):
-                await _finish(*taken, CANCELLED)
+                await self._finish(*taken, CANCELLED)
         except StoreError as error:
             logger.error("run %s was stopped, but that cannot be stored: %s", run_id, error)
 
@@ -153,7 +159,7 @@ class RunSupervisor:
         run = RunContext(
             run_id=run_id,
             sink=sink,
-            limits=self._limits(state.started),
+            limits=self._limits(state.started, state.prompt),
             permissions=state.started.permissions,
             user=claim.row.user,
             today=state.started.today,
@@ -163,12 +169,12 @@ class RunSupervisor:
         )
         return state, run
 
-    def _limits(self, started: RunStarted) -> Limits:
+    def _limits(self, started: RunStarted, prompt: PromptBuilt | None) -> Limits:
+        """What a run began with holds for all of it, whatever the settings say by now."""
         asked, default = started.request.limits, self._default_limits
+        steps = asked.steps or default.steps or STRATEGIES[started.request.strategy].max_steps
         return Limits(
-            max_steps=asked.steps
-            or default.steps
-            or STRATEGIES[started.request.strategy].max_steps,
+            max_steps=prompt.max_steps if prompt else steps,
             max_seconds=asked.seconds or default.seconds,
             max_output_tokens=asked.output_tokens or default.output_tokens,
         )
@@ -187,9 +193,29 @@ class RunSupervisor:
                 raise
             _absorb_cancellation()
             ending = CANCELLED
-        await _finish(state, run, ending)
+        await self._finish(state, run, ending)
         self._credentials.pop(run.run_id, None)
         return ending is CANCELLED
+
+    async def _finish(self, state: RunState, run: RunContext, ending: Ending) -> None:
+        for child in state.open_children:
+            await self.end_orphan(child)
+        answer = state.last_text
+        run.sink.emit(
+            RunFinished(
+                status=ending.status,
+                reason=ending.reason,
+                explanation=ending.explanation,
+                answer=answer,
+                sources=cited_sources(answer, state.sources),
+            )
+        )
+        await run.sink.settle(sync=True)
+
+    async def end_orphan(self, run_id: str) -> None:
+        """End a child whose parent has ended without it."""
+        if taken := await self._take_up(run_id):
+            await self._finish(*taken, ORPHANED)
 
     async def _ending_of(self, agent: Agent, state: RunState, run: RunContext) -> Ending:
         limit = asyncio.timeout(run.limits.max_seconds)
@@ -198,19 +224,17 @@ class RunSupervisor:
                 await agent.run(state, run)
         except RunEnded as ended:
             return Ending(status="incomplete", reason=ended.reason, explanation=ended.explanation)
-        except TimeoutError:
-            if not limit.expired():
-                raise
-            return Ending(
-                status="incomplete",
-                reason="time_limit",
-                explanation=f"The run used all of its {run.limits.max_seconds:g} seconds.",
-            )
         except (ProviderError, InvalidRequest, ToolError) as error:
             return Ending(status="failed", reason="provider_error", explanation=str(error))
         except (StoreError, CredentialNeeded):
             raise
-        except Exception:
+        except Exception as error:
+            if isinstance(error, TimeoutError) and limit.expired():
+                return Ending(
+                    status="incomplete",
+                    reason="time_limit",
+                    explanation=f"The run used all of its {run.limits.max_seconds:g} seconds.",
+                )
             logger.exception("run %s failed", run.run_id)
             return Ending(
                 status="failed",
@@ -218,20 +242,6 @@ class RunSupervisor:
                 explanation="The run failed by a fault of this program; its log has the details.",
             )
         return Ending(status="complete", reason=None, explanation=_summary(state))
-
-
-async def _finish(state: RunState, run: RunContext, ending: Ending) -> None:
-    answer = state.last_text
-    run.sink.emit(
-        RunFinished(
-            status=ending.status,
-            reason=ending.reason,
-            explanation=ending.explanation,
-            answer=answer,
-            sources=cited_sources(answer, state.sources),
-        )
-    )
-    await run.sink.settle(sync=True)
 
 
 def _absorb_cancellation() -> None:

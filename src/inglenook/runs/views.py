@@ -1,6 +1,7 @@
 """RunView: a run as the API and the command line show it, folded from its row and events."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from inglenook.agent.state import RunState
@@ -10,8 +11,10 @@ from inglenook.providers.catalogue import ModelReport
 from inglenook.store.base import RunRow
 
 
-def run_view(row: RunRow, events: Sequence[RunEvent]) -> dict[str, Any]:
-    """Shape: API section 4, `GET /api/runs/{id}`."""
+def run_view(
+    row: RunRow, events: Sequence[RunEvent], children: Mapping[str, Sequence[RunEvent]]
+) -> dict[str, Any]:
+    """Shape: API section 4, `GET /api/runs/{id}`. `egress` counts the children's requests too."""
     state = RunState(events)
     versions = state.started.versions.model_dump() if state.started else {}
     finished = state.finished
@@ -26,7 +29,7 @@ def run_view(row: RunRow, events: Sequence[RunEvent]) -> dict[str, Any]:
             "steps": state.steps,
             "tool_calls": state.tool_calls,
         },
-        "egress": egress_totals(events),
+        "egress": egress_totals([*events, *chain.from_iterable(children.values())]),
         "evidence": {"required": False, "satisfied": False, "missing": []},
         "versions": versions,
     }
@@ -73,17 +76,19 @@ def egress_totals(events: Sequence[RunEvent]) -> dict[str, int]:
     }
 
 
-def egress_ledger(events: Sequence[RunEvent]) -> list[dict[str, Any]]:
-    """One entry a request that left, in order, with its end where it has one."""
-    ends = {event.n: event for event in events if isinstance(event, EgressFinished)}
+def egress_ledger(runs: Mapping[str, Sequence[RunEvent]]) -> list[dict[str, Any]]:
+    """One entry a request that left, run by run in order, with its end where it has one."""
     ledger: list[dict[str, Any]] = []
-    for event in events:
-        if isinstance(event, EgressStarted):
-            end = ends.get(event.n)
-            ledger.append(
-                event.model_dump(exclude={"type"})
-                | {"status": end and end.status, "bytes_in": end.bytes_in if end else None}
-            )
+    for run_id, events in runs.items():
+        ends = {event.n: event for event in events if isinstance(event, EgressFinished)}
+        for event in events:
+            if isinstance(event, EgressStarted):
+                end = ends.get(event.n)
+                ledger.append(
+                    {"run_id": run_id}
+                    | event.model_dump(exclude={"type"})
+                    | {"status": end and end.status, "bytes_in": end.bytes_in if end else None}
+                )
     return ledger
 
 

@@ -11,6 +11,8 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
+from inglenook.errors import StoreError
+
 GENESIS = bytes(32)
 """Stands before the first event of each run."""
 KEY_BYTES = 32
@@ -46,12 +48,19 @@ def _begun(key: bytes) -> hmac.HMAC:
     return hmac.new(key, digestmod="sha256")
 
 
-def load_key(path: Path) -> bytes:
-    """The home's key, made at the first start; readable by its owner alone."""
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        pass
+def load_key(path: Path, *, may_make: bool) -> bytes:
+    """The home's key, made at the first start; readable by its owner alone.
+
+    Raises:
+        StoreError: The key is missing where a log exists, or is damaged.
+    """
+    if path.exists():
+        return _checked(path)
+    if not may_make:
+        raise StoreError(
+            f"the home's key {str(path)!r} is missing, and with it the proof of what is stored. "
+            "Restore it from a backup of the home; or move inglenook.db away to start a new log"
+        )
     key = os.urandom(KEY_BYTES)
     fresh = path.with_name(f"{path.name}.{hashlib.sha256(key).hexdigest()[:8]}")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -62,4 +71,14 @@ def load_key(path: Path) -> bytes:
     with contextlib.suppress(FileExistsError):
         os.link(fresh, path)  # atomic, and the first of two processes wins
     fresh.unlink()
-    return path.read_bytes()
+    return _checked(path)
+
+
+def _checked(path: Path) -> bytes:
+    key = path.read_bytes()
+    if len(key) != KEY_BYTES:
+        raise StoreError(
+            f"the home's key {str(path)!r} has {len(key)} bytes, {KEY_BYTES} are needed: it is "
+            "damaged. Restore it from a backup of the home"
+        )
+    return key

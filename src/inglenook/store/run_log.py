@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import cache, lru_cache
 from typing import Any, TypeAlias
 
-from inglenook.errors import LeaseLost
+from inglenook.errors import LeaseLost, StoreError
 from inglenook.events import ENDED, RunEvent, RunFinished, RunResumed, RunWaiting, encode
 from inglenook.store.base import Committed, StoredEvent
 from inglenook.store.chain import GENESIS, link, payload_digest, seal
@@ -101,6 +101,8 @@ class SqliteRunLog:
         self.epoch = epoch
         self._head: Head | None = head
         """For the writer's thread; None: ask the database."""
+        self._has_failed = False
+        """For the writer's thread: an append was lost, so nothing may follow it."""
         self._committed = committed
         self._appended = 0
         self._stored = 0
@@ -134,10 +136,13 @@ class SqliteRunLog:
             done=self._done,
             sync=sync,
             undo=self._forget_head,
+            failed=self._fail,
             is_one_statement=len(appends) <= ROWS_PER_INSERT and not changes_row,
         )
 
     def _insert(self, db: sqlite3.Connection, appends: list[Append]) -> list[StoredEvent]:
+        if self._has_failed:
+            raise StoreError(f"an earlier event of run {self.run_id!r} could not be stored")
         key = self._queue.key
         rows = [(append.at, append.event.type, append.payload) for append in appends]
         head = self._head or last_event(db, self.run_id)
@@ -150,6 +155,9 @@ class SqliteRunLog:
 
     def _forget_head(self) -> None:
         self._head = None
+
+    def _fail(self) -> None:
+        self._has_failed = True
 
     def _done(self, stored: list[StoredEvent] | None, error: Exception | None) -> None:
         if error is not None:

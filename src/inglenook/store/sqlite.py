@@ -67,7 +67,7 @@ class SqliteStore:
         self._connections: list[sqlite3.Connection] = []
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._key = load_key(folder / "key")
+            self._key = load_key(folder / "key", may_make=not self._path.exists())
             db = self._connect()
             migrate(db)
             db.close()
@@ -230,15 +230,26 @@ class SqliteStore:
 
     async def erase(self, run_id: str) -> int:
         def run(db: sqlite3.Connection) -> int:
-            db.execute("UPDATE runs SET title = '', explanation = NULL WHERE id = ?", (run_id,))
+            db.execute(
+                "UPDATE runs SET title = '', explanation = NULL WHERE id = ?1 OR parent = ?1",
+                (run_id,),
+            )
             return db.execute(
-                "UPDATE events SET payload = NULL WHERE run_id = ? AND payload IS NOT NULL",
+                "UPDATE events SET payload = NULL WHERE payload IS NOT NULL AND"
+                " run_id IN (SELECT id FROM runs WHERE id = ?1 OR parent = ?1)",
                 (run_id,),
             ).rowcount
 
         erased = await self._writer.call(run)
         # Old pages must leave the write-ahead log too, or the text would still lie on the disk.
-        await self._in_reader(lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone())
+        busy, *_ = await self._in_reader(
+            lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        )
+        if busy:
+            raise StoreError(
+                f"{erased} events were erased, but another program reads the database, so that "
+                "their text still lies in its write-ahead log; close it and erase again"
+            )
         return erased
 
     async def verify(self, run_id: str | None = None) -> ChainReport:

@@ -1,23 +1,38 @@
 """Walk the event log's keyed chain and say what was changed."""
 
 import hmac
+import json
 import sqlite3
+from collections.abc import Sequence
 
 from inglenook.events import ENDED
 from inglenook.store.base import ChainReport
 from inglenook.store.chain import GENESIS, link, payload_digest, seal
+from inglenook.store.run_log import storable
 
 
 def verify_chain(db: sqlite3.Connection, key: bytes, run_id: str | None) -> ChainReport:
-    """Check one run, or every run and the seals over all of them."""
+    """Check one run, or every run and the seals over all of them, as they stand at one moment."""
+    db.execute("BEGIN")
+    try:
+        return _verify(db, key, run_id)
+    finally:
+        db.execute("COMMIT")
+
+
+def _verify(db: sqlite3.Connection, key: bytes, run_id: str | None) -> ChainReport:
     problems: list[str] = []
     runs = db.execute(
-        "SELECT id, status FROM runs WHERE ?1 IS NULL OR id = ?1 ORDER BY id", (run_id,)
+        "SELECT id, status, reason, explanation, model FROM runs"
+        " WHERE ?1 IS NULL OR id = ?1 ORDER BY id",
+        (run_id,),
     ).fetchall()
     events = erased = 0
     ends: dict[str, tuple[int, bytes]] = {}
-    for id, status in runs:
+    for id, *card in runs:
         mac, expected, last_type = GENESIS, 0, ""
+        first: bytes | None = None
+        last: bytes | None = None
         rows = db.execute(
             "SELECT seq, at, type, digest, mac, payload FROM events WHERE run_id = ? ORDER BY seq",
             (id,),
@@ -36,11 +51,42 @@ def verify_chain(db: sqlite3.Connection, key: bytes, run_id: str | None) -> Chai
                 problems.append(f"{id}: the header of event {seq}, or one before it, was changed")
                 mac = stored_mac  # go on from what is there, so that each change is named once
             expected, last_type = expected + 1, type
+            first, last = (payload if seq == 0 else first), payload
         ends[id] = (expected - 1, mac)
-        if status in ENDED and last_type != "run_finished":
-            problems.append(f"{id}: is {status}, but its log has no end")
+        problems += _check_card(id, card, first, last, last_type)
     problems += _check_seals(db, key, ends, run_id)
     return ChainReport(runs=len(runs), events=events, erased=erased, problems=tuple(problems))
+
+
+def _check_card(
+    id: str, card: Sequence[str | None], first: bytes | None, last: bytes | None, last_type: str
+) -> list[str]:
+    """The run's index card against its log, as far as the log was not erased."""
+    status, reason, explanation, model = card
+    if (status in ENDED) != (last_type == "run_finished"):
+        return [f"{id}: is {status}, but its log ends with {last_type or 'nothing'}"]
+    told = {"model": (model, first)}
+    if status in ENDED:
+        told |= {
+            "status": (status, last),
+            "reason": (reason, last),
+            "explanation": (explanation, last),
+        }
+    problems: list[str] = []
+    for name, (shown, payload) in told.items():
+        if payload is None:
+            continue  # erased
+        recorded = _field(payload, name)
+        if recorded is not None and storable(recorded) != shown or (recorded is None and shown):
+            problems.append(f"{id}: its {name} is shown as {shown!r}, the log says {recorded!r}")
+    return problems
+
+
+def _field(payload: bytes, name: str) -> str | None:
+    try:
+        return json.loads(payload).get(name)
+    except (ValueError, AttributeError):
+        return None  # a changed payload, which has its own line
 
 
 def _is_intact(key: bytes, payload: object, digest: bytes) -> bool:

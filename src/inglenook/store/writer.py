@@ -30,6 +30,8 @@ class Job:
     """The commit must be on the disk itself, not only safe from a killed process."""
     undo: Callable[[], None] = lambda: None
     """Called in the writer's thread when what `run` did was rolled back; `run` may come again."""
+    failed: Callable[[], None] = lambda: None
+    """Called in the writer's thread when the job will not come again: it is lost."""
     is_one_statement: bool = False
     """`run` executes one statement, so that alone it needs no transaction around it."""
 
@@ -107,6 +109,7 @@ def _commit(db: sqlite3.Connection, jobs: Sequence[Job]) -> list[tuple[Outcome, 
             job.undo()
         if len(jobs) > 1:
             return [outcome for job in jobs for outcome in _commit(db, [job])]
+        jobs[0].failed()
         return [(None, _fault(error))]
 
 
