@@ -1,5 +1,7 @@
 """The document tools: numbered passages, whole texts page by page, names inside the scope only."""
 
+import asyncio
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -145,3 +147,24 @@ async def test_a_document_read_twice_is_one_source():
     for name in ("handbook.md", "f-1"):
         await tool.run(tool.spec.arguments(name=name), run)
     assert [source.n for source in run.sources.all()] == [1]
+
+
+async def test_the_loop_goes_on_while_a_name_is_looked_for_among_thousands():
+    beats = 0
+
+    async def beat() -> None:
+        nonlocal beats
+        while True:
+            await asyncio.sleep(0.005)
+            beats += 1
+
+    many = {
+        document(f"Report of department {n} for finance.pdf", f"f-{n}"): "" for n in range(3000)
+    }
+    async with asyncio.TaskGroup() as group:
+        pulse = group.create_task(beat())
+        await asyncio.sleep(0)
+        with pytest.raises(ToolError, match="scope of 3000 documents"):
+            await read(FakeRetriever(many), "an overview of all that happened in logistics")
+        pulse.cancel()
+    assert beats >= 5

@@ -19,7 +19,8 @@ _LEAD = 0.08
 
 
 def find_document(name: str, documents: Sequence[Document]) -> Document:
-    """
+    """Takes up to a second among thousands of documents: for a thread of its own.
+
     Raises:
         ToolError: None in scope has this name, or several have it; lists what is in scope.
     """
@@ -34,22 +35,39 @@ def find_document(name: str, documents: Sequence[Document]) -> Document:
             document for document in documents if wanted and key(document.name) == wanted
         ]:
             return _only(name, matches)
-    if is_plain and (matches := _close(name, documents)):
+    if is_plain and (matches := _holding(name, documents)):
         return _only(name, matches)
-    raise _out_of_scope(name, documents)
+    scored = _scored(name, documents)
+    if is_plain and (matches := _closest(name, scored)):
+        return _only(name, matches)
+    raise _out_of_scope(name, [document for _, document in scored])
 
 
-def _close(name: str, documents: Sequence[Document]) -> Sequence[Document]:
-    """Those whose name holds `name`, else the nearest; a number in it must be the same number."""
-    wanted, numbers = _stem(name), _numbers(name)
-    possible = [d for d in documents if not numbers or _numbers(d.name) == numbers]
-    if len(wanted) >= MIN_PART_CHARS and (
-        holding := [document for document in possible if wanted in _stem(document.name)]
-    ):
-        return holding
-    scored = sorted(((_similarity(wanted, d), d) for d in possible), key=lambda pair: -pair[0])
-    best = scored[0][0] if scored else 0.0
-    return [d for score, d in scored if score >= _CLOSE and best - score < _LEAD]
+def _holding(name: str, documents: Sequence[Document]) -> list[Document]:
+    """Those whose name holds `name`."""
+    wanted = _stem(name)
+    if len(wanted) < MIN_PART_CHARS:
+        return []
+    return [d for d in documents if wanted in _stem(d.name) and _may_be(name, d)]
+
+
+def _scored(name: str, documents: Sequence[Document]) -> list[tuple[float, Document]]:
+    """Each with its similarity to `name`, the nearest first."""
+    wanted = _stem(name)
+    return sorted(((_similarity(wanted, d), d) for d in documents), key=lambda pair: -pair[0])
+
+
+def _closest(name: str, scored: Sequence[tuple[float, Document]]) -> list[Document]:
+    """The nearest, and those that are as near."""
+    possible = [pair for pair in scored if _may_be(name, pair[1])]
+    best = possible[0][0] if possible else 0.0
+    return [d for score, d in possible if score >= _CLOSE and best - score < _LEAD]
+
+
+def _may_be(name: str, document: Document) -> bool:
+    """A number in `name` must be the same number in the document's."""
+    numbers = _numbers(name)
+    return not numbers or _numbers(document.name) == numbers
 
 
 def _similarity(wanted: str, document: Document) -> float:
@@ -97,11 +115,10 @@ def _only(name: str, matches: Sequence[Document]) -> Document:
 
 
 def _out_of_scope(name: str, documents: Sequence[Document]) -> ToolError:
+    """`documents`: the nearest first."""
     if not documents:
         return ToolError("The selected knowledge bases hold no documents.")
-    wanted = _stem(name)
-    near = sorted(documents, key=lambda document: -_similarity(wanted, document))
-    listed = "\n".join(f"- {document.name}" for document in near[:MAX_LISTED])
+    listed = "\n".join(f"- {document.name}" for document in documents[:MAX_LISTED])
     return ToolError(
         f"There is no document {name[:200]!r} in this run's scope of {len(documents)} documents. "
         f"In scope are, for example:\n{listed}"

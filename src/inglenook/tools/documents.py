@@ -4,6 +4,7 @@ The retriever is the scope: neither tool has an argument that could widen it, an
 answer or an error is of a document in scope.
 """
 
+import asyncio
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -76,7 +77,8 @@ class ReadDocumentTool:
         self._retriever = retriever
 
     async def run(self, arguments: Any, run: RunContext) -> ToolOutput:
-        document = find_document(arguments.name, await self._retriever.documents())
+        documents = await self._retriever.documents()
+        document = await asyncio.to_thread(find_document, arguments.name, documents)
         text = await self._retriever.read(document.id)
         start: int = arguments.offset
         if start >= len(text) and start > 0:
