@@ -12,6 +12,7 @@ from inglenook.agent.delegate import ChildAgent, DelegateTool
 from inglenook.agent.guardrails import EmptyReplyGuardrail
 from inglenook.agent.replay import replay
 from inglenook.agent.strategies import ASSISTANT
+from inglenook.api.page import PAGE_FOLDER
 from inglenook.context.cleanup import KeepAll
 from inglenook.errors import ConfigError, ProviderError, StoreError, shown_address
 from inglenook.events import RunEvent
@@ -54,8 +55,6 @@ from inglenook.tools.documents import ReadDocumentTool, SearchKnowledgeTool
 from inglenook.tools.web import WebSearchTool
 from inglenook.web.base import SearchEngine
 from inglenook.web.duckduckgo import DuckDuckGo
-
-PAGE_FOLDER = Path(__file__).parent / "api" / "page"
 
 
 @dataclass(frozen=True, kw_only=True)
