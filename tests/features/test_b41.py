@@ -159,3 +159,36 @@ async def test_answer_that_was_cut_off_says_so(
     assert run["explanation"].endswith("The answer was cut off at the model's output limit.")
     replied = next(e for e in events if isinstance(e, ModelReplied))
     assert replied.repairs == ("The answer was cut off at the model's output limit.",)
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ('<tool_call>{"name":"rm_rf","arguments":{"path":"/"}}</tool_call>', "no tool 'rm_rf'"),
+        ('web_search(query="secret")', "'web_search' does not exist"),
+        ('Action: web_search\nAction Input: {"query": "secret"}', "'web_search' does not exist"),
+        ('<tool_call>{"name":"calculate","arguments":{"expression":"2+2"</tool_call>', "not run"),
+    ],
+)
+async def test_call_that_cannot_run_is_refused_and_never_the_answer(
+    tmp_path: Path, session: aiohttp.ClientSession, text: str, result: str
+) -> None:
+    async with hardened_bench(tmp_path, session, text, "It is 4.") as (b, server):
+        run = await b.run()
+        events = await b.service.events(run["id"])
+    assert (run["status"], run["answer"]) == ("complete", "It is 4.")
+    (finished,) = (e for e in events if isinstance(e, ToolFinished))
+    assert (finished.is_error, finished.network) == (True, False)
+    assert finished.blocked == (result != "not run")
+    assert result in finished.result
+    told = [m["content"] for m in server.chats[1].body["messages"] if m["role"] == "tool"]
+    assert result in told[0]
+
+
+async def test_what_the_model_invents_after_its_call_is_no_answer(
+    tmp_path: Path, session: aiohttp.ClientSession
+) -> None:
+    text = f"Let me compute.\n<tool_call>{CALL}</tool_call>\nThe answer is 5."
+    async with hardened_bench(tmp_path, session, text, "It is 4.") as (b, _):
+        run = await b.run()
+    assert run["answer"] == "It is 4."

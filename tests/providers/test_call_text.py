@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inglenook.messages import ToolSchema
+from inglenook.providers.call_shapes import ToolNames
 from inglenook.providers.call_text import CallText
 from tests.providers.streaming import CALCULATE, TOOLS
 
-CALLS = CallText(TOOLS)
+CALLS = CallText(ToolNames(TOOLS))
 CALL = '{"name": "calculate", "arguments": {"expression": "2+2"}}'
 SUM = ("calculate", {"expression": "2+2"})
 
@@ -86,9 +87,6 @@ NOT_CALLS = {
     "unknown tool": '{"name": "delete_all", "arguments": {}}',
     "one brace too many": f"{{{CALL}",
     "unknown Python": 'delete_all(path="/")',
-    "cut JSON": '{"name": "calculate", "arguments": {"expression": "2+',
-    "cut XML": "<tool_call>\n<function=calculate>\n<parameter=expression>\n2+2",
-    "cut Python": 'calculate(expression="2+2"',
     "second call cut": CALL + '\n{"name": "calculate", "argum',
     "no arguments": '{"name": "calculate"}',
     "only the name": "calculate",
@@ -107,6 +105,26 @@ NOT_CALLS = {
 }
 
 
+BROKEN = {
+    "cut JSON": '{"name": "calculate", "arguments": {"expression": "2+',
+    "cut fenced JSON": '```json\n{"name": "calculate", "arguments": {"expression": "2+',
+    "no JSON": '{"name": "calculate", "arguments": nonsense}',
+    "cut XML": "<tool_call>\n<function=calculate>\n<parameter=expression>\n2+2",
+    "cut Python": 'calculate(expression="2+2"',
+    "bracket missing": (
+        '<tool_call>{"name":"calculate","arguments":{"expression":"2+2"</tool_call>'
+    ),
+    "cut Kimi": "<|tool_calls_section_begin|><|tool_call_begin|>functions.calculate:0"
+    '<|tool_call_argument_begin|>{"expression":',
+    "cut DeepSeek": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>calculate<｜tool▁sep｜>"
+    '{"expression": "2',
+    "cut Mistral": '[TOOL_CALLS]calculate[ARGS]{"expression": "2',
+    "cut GLM": "<tool_call>calculate\n<arg_key>expression</arg_key>\n<arg_value>2+",
+    "Action without JSON": "Action: calculate\nAction Input: 2+2",
+}
+"""Calls whose arguments cannot be read: no call to run, and no answer either."""
+
+
 def found_in(text: str) -> list[tuple[str, dict[str, object]]]:
     return [(call.name, dict(call.arguments)) for call in CALLS.in_answer(text)]
 
@@ -122,7 +140,9 @@ def test_beginning_of_a_call_may_begin_one_at_every_character(text: str) -> None
     assert all(CALLS.may_begin(text[:length]) for length in range(len(text)))
 
 
-@pytest.mark.parametrize("text", NOT_CALLS.values(), ids=NOT_CALLS.keys())
+@pytest.mark.parametrize(
+    "text", [*NOT_CALLS.values(), *BROKEN.values()], ids=[*NOT_CALLS.keys(), *BROKEN.keys()]
+)
 def test_anything_else_is_no_call(text: str) -> None:
     assert found_in(text) == []
 
@@ -154,7 +174,7 @@ def test_xml_values_are_typed_by_the_tools_schema() -> None:
 
 def test_implicit_answer_is_a_final_answer_where_there_is_such_a_tool() -> None:
     final = ToolSchema(name="final_answer", description="", parameters={"type": "object"})
-    found = CallText([final]).in_answer('{"answer": "4"}')
+    found = CallText(ToolNames([final])).in_answer('{"answer": "4"}')
     assert [(call.name, call.arguments) for call in found] == [("final_answer", {"answer": "4"})]
     assert found_in('{"answer": "4"}') == []
 

@@ -4,6 +4,7 @@ Pure. `call_text.py` finds the values in a model's text, this says which of them
 """
 
 import ast
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -25,6 +26,7 @@ ARGUMENT_KEYS = (
     "kwargs",
 )
 LIST_KEYS = ("tool_calls", "tool_uses", "function_calls", "calls")
+_TOOL_NAME = re.compile(r"[A-Za-z_][\w.\-]{0,63}")
 FIRST_KEYS = frozenset((*NAME_KEYS, *ARGUMENT_KEYS, *LIST_KEYS, "id", "type", "index", "thought"))
 """An object that begins with another key is no call, so that its text need not be held back."""
 
@@ -35,11 +37,17 @@ class FoundCall:
     arguments: Mapping[str, Any]
 
 
+OURS = {"web_search": "query", "search_knowledge_base": "query", "read_document": "name"}
+"""Our own tools whose names nobody else's text begins with, and what a lone argument of theirs is.
+Where a run does not have them, a call to one is still a call: the registry says why not."""
+
+
 class ToolNames:
     """The tools that a call may name, found as the registry finds them."""
 
     def __init__(self, tools: Sequence[ToolSchema]) -> None:
-        self._by_lower = {tool.name.lower(): tool for tool in tools}
+        ours = {name: _stand_in(name, {parameter: {}}) for name, parameter in OURS.items()}
+        self._by_lower = ours | {tool.name.lower(): tool for tool in tools}
 
     @property
     def lower(self) -> Iterable[str]:
@@ -47,6 +55,10 @@ class ToolNames:
 
     def find(self, name: str) -> ToolSchema | None:
         return self._by_lower.get(name.strip().removeprefix("functions.").lower())
+
+    def find_known(self, name: str) -> ToolSchema | None:
+        """As `find`, where only a name that is known makes a call of what stands there."""
+        return ToolNames.find(self, name)
 
     def calls_in(self, value: object) -> list[FoundCall] | None:
         """The calls that `value` consists of; None if it is anything else.
@@ -79,10 +91,10 @@ class ToolNames:
                 return self._named(tool, value)
         if len(value) == 1:
             ((name, arguments),) = value.items()
-            if tool := self.find(name):
+            if tool := self.find_known(name):
                 is_text = isinstance(arguments, str) and arguments_of(arguments) is None
                 return None if is_text else self._with_arguments(tool, arguments)
-            if name == "answer" and (tool := self.find("final_answer")):
+            if name == "answer" and (tool := self.find_known("final_answer")):
                 return self._with_arguments(tool, value)
         return None
 
@@ -134,6 +146,22 @@ class ToolNames:
         if len(arguments) < len(node.keywords):
             return None  # `**something`
         return FoundCall(name=tool.name, arguments=arguments)
+
+
+class AnyToolName(ToolNames):
+    """Every name counts, for texts that are marked as calls."""
+
+    def find(self, name: str) -> ToolSchema | None:
+        known = super().find(name)
+        plain = name.strip().removeprefix("functions.")
+        if known is not None or not _TOOL_NAME.fullmatch(plain):
+            return known
+        return _stand_in(plain, {})
+
+
+def _stand_in(name: str, properties: dict[str, Any]) -> ToolSchema:
+    parameters = {"type": "object", "properties": properties}
+    return ToolSchema(name=name, description="", parameters=parameters)
 
 
 def repeats_a_python_key(tree: ast.AST) -> bool:

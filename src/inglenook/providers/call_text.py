@@ -12,9 +12,7 @@ Formats: `<tool_call>{json}</tool_call>` (Hermes, Qwen), `<function=f><parameter
 
 import json
 import re
-from collections.abc import Sequence
 
-from inglenook.messages import ToolSchema
 from inglenook.providers.call_shapes import FIRST_KEYS, FoundCall, ToolNames
 from inglenook.providers.call_values import (
     closing_bracket,
@@ -73,8 +71,8 @@ _json = json.JSONDecoder(strict=False)
 class CallText:
     """Finds calls to one run's tools in what the model wrote."""
 
-    def __init__(self, tools: Sequence[ToolSchema]) -> None:
-        self._names = ToolNames(tools)
+    def __init__(self, names: ToolNames) -> None:
+        self._names = names
 
     def in_answer(self, text: str) -> list[FoundCall]:
         """The calls that `text` consists of; none where it is anything more."""
@@ -113,17 +111,16 @@ class CallText:
         calls: list[FoundCall] = []
         position = 0
         while True:
-            while noise := _NOISE.match(text, position):
-                position = noise.end()
+            position = after_noise(text, position)
             if position == len(text):
                 return calls
-            taken = self._take(text, position)
+            taken = self.take(text, position)
             if taken is None:
                 return []
             found, position = taken
             calls += found
 
-    def _take(self, text: str, start: int) -> tuple[list[FoundCall], int] | None:
+    def take(self, text: str, start: int) -> tuple[list[FoundCall], int] | None:
         """The calls written at `start` and where they end."""
         first = text[start]
         if text.startswith("{{", start):  # Qwen2.5 Coder: its template shows calls like this
@@ -168,7 +165,7 @@ class CallText:
     def _take_element(self, text: str, start: int) -> tuple[list[FoundCall], int] | None:
         """`<tool><parameter>value</parameter></tool>`, or JSON in place of the inner tags."""
         found = _CHILD.match(text, start)
-        tool = self._names.find(found[1]) if found else None
+        tool = self._names.find_known(found[1]) if found else None
         if found is None or tool is None:
             return None
         arguments = object_in(found[2])
@@ -192,8 +189,7 @@ class CallText:
             while pair := _ARGUMENT_PAIR.match(text, end):
                 end = pair.end()
             return one_call(tool, pairs(_ARGUMENT_PAIR, text[position:end], tool), end)
-        while noise := _NOISE.match(text, position):
-            position = noise.end()
+        position = after_noise(text, position)
         if text[position : position + 1] != "{":
             return None
         try:
@@ -236,6 +232,13 @@ class CallText:
                 if low.startswith(start) and not _NOT_ARGUMENTS.match(low, len(start)):
                     return True
         return False
+
+
+def after_noise(text: str, position: int) -> int:
+    """The position after tags, fences and lead-ins that stand at `position`."""
+    while noise := _NOISE.match(text, position):
+        position = noise.end()
+    return position
 
 
 _STARTS = (

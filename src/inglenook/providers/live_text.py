@@ -1,7 +1,8 @@
 """LiveText: the deltas of a reply as they may be shown, while it is not yet known what it is.
 
-Thinking in tags becomes reasoning, control tokens vanish, and a text that begins like a call is
-held back until the reply is complete. All other text goes out piece by piece, as it comes.
+Thinking in tags becomes reasoning, control tokens vanish, and a text that begins like a call, or
+goes on like one after a few words, is held back until the reply is complete. All other text goes
+out piece by piece, as it comes.
 """
 
 import re
@@ -9,11 +10,20 @@ from collections.abc import Sequence
 from typing import Literal
 
 from inglenook.events import ReasoningDelta, TextDelta
-from inglenook.providers.call_text import TOKEN, TOKEN_BEGINS, CallText
+from inglenook.providers.call_text import TOKEN, TOKEN_BEGINS
 from inglenook.providers.think_tags import CLOSING, OPENING, OPENING_BEGINS, without_tokens
+from inglenook.providers.written_calls import (
+    MARK,
+    MAX_LEAD_IN_CHARS,
+    WrittenCalls,
+    begins_mark,
+)
 
 MAX_HEAD_CHARS = 400
 """A text that may be a call after this many characters is held to its end."""
+
+SLACK_CHARS = 100
+"""White space around a lead-in, which its limit does not count."""
 
 LONGEST_TAG = 48
 """Characters of the longest tag or token that is waited for."""
@@ -23,7 +33,7 @@ _CLOSING_BEGINS = re.compile(r"</?[a-z]{0,9}")
 
 
 class LiveText:
-    def __init__(self, calls: CallText | None, *, assume_thinking: bool = False) -> None:
+    def __init__(self, calls: WrittenCalls | None, *, assume_thinking: bool = False) -> None:
         """`assume_thinking`: this model's opening tag never arrives, so the text begins inside."""
         self._calls = calls
         self._state: State = "thinking" if assume_thinking else "head"
@@ -31,24 +41,31 @@ class LiveText:
         self._waiting = ""
         self._after_thinking = False
         self._ticks = 0
+        self._lead_in_chars = 0
+        """Characters that were shown before a call may still begin."""
 
     def feed(self, delta: TextDelta) -> Sequence[TextDelta]:
         text = delta.text
-        if self._state == "flowing" and not self._waiting and "<" not in text:
+        is_plain = "<" not in text and not ("[" in text and self._may_lead_in())
+        if self._state == "flowing" and not self._waiting and is_plain:
+            self._lead_in_chars += len(text)
             if "`" in text:
                 self._ticks += text.count("`")
             return (delta,)
         self._waiting += text
         return self._advance()
 
-    def end(self, answer: str | None) -> Sequence[TextDelta]:
-        """What is still due when the reply is complete. `answer` is its final text; None: it was
-        a call, so that nothing of it is shown."""
-        if answer is None:
-            return ()
+    def end(self, answer: str, *, is_call: bool) -> Sequence[TextDelta]:
+        """What is still due when the reply is complete. `answer` is its final text; of a call
+        that is what was said before it, which may have been shown by now."""
+        if is_call:
+            return (TextDelta(answer),) if answer and not self._lead_in_chars else ()
         if self._assumed and self._state == "thinking":
             return (TextDelta(answer),) if answer else ()  # no closing tag: it was no thinking
-        due = answer if self._state in ("head", "held") else self._waiting
+        if self._state == "held" and self._lead_in_chars:
+            due = without_tokens(self._waiting, self._ticks)
+        else:
+            due = answer if self._state in ("head", "held") else self._waiting
         return (TextDelta(due),) if due and self._state != "thinking" else ()
 
     def _advance(self) -> Sequence[TextDelta]:
@@ -93,12 +110,27 @@ class LiveText:
             deltas.append(ReasoningDelta(thought))
 
     def _read_flowing(self, deltas: list[TextDelta]) -> None:
-        ready, self._waiting = _cut_before_tag(self._waiting)
+        ready, self._waiting = self._cut_before_call()
+        self._lead_in_chars += len(ready)
         if not ready:
             return
         if cleaned := without_tokens(ready, self._ticks):
             deltas.append(TextDelta(cleaned))
         self._ticks += ready.count("`")
+
+    def _may_lead_in(self) -> bool:
+        return self._calls is not None and self._lead_in_chars <= MAX_LEAD_IN_CHARS + SLACK_CHARS
+
+    def _cut_before_call(self) -> tuple[str, str]:
+        """What may be shown of the text that waits, and the rest, held where it may be a call."""
+        text = self._waiting
+        if not self._may_lead_in():
+            return _cut_before_tag(text)
+        if mark := MARK.search(text):
+            self._state = "held"
+            return text[: mark.start()], text[mark.start() :]
+        end = min(len(_cut_before_tag(text)[0]), begins_mark(text))
+        return text[:end], text[end:]
 
 
 def _cut_before_tag(text: str) -> tuple[str, str]:

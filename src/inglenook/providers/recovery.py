@@ -19,11 +19,11 @@ from inglenook.providers.base import (
     StreamOptions,
 )
 from inglenook.providers.call_shapes import FoundCall
-from inglenook.providers.call_text import CallText
 from inglenook.providers.calls import RawCall, finished_calls
 from inglenook.providers.finish_reasons import CUT_OFF_NOTE, is_cut_off
 from inglenook.providers.live_text import LiveText
 from inglenook.providers.think_tags import split_thinking, without_tokens
+from inglenook.providers.written_calls import WrittenCalls
 
 MAX_REPEATED_PIECES = 4096
 """Equal pieces in a row. A table's rule or a blank page has hundreds; a model that is stuck goes
@@ -42,15 +42,15 @@ class RecoveringProvider:
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
     ) -> AsyncGenerator[Part, None]:
-        calls = CallText(tools) if tools else None
+        calls = WrittenCalls(tools) if tools else None
         live = LiveText(calls, assume_thinking=self._opening_is_missing)
         last, repeats = "", 0
         async with aclosing(self._inner.stream(messages, tools, options)) as parts:
             async for part in parts:
                 if isinstance(part, ModelReply):
                     reply = self._mended(part, messages, calls)
-                    shown = None if reply.recovered_from == "content" else reply.message.text
-                    for delta in live.end(shown):
+                    is_call = reply.recovered_from == "content"
+                    for delta in live.end(reply.message.text, is_call=is_call):
                         yield delta
                     yield reply
                     continue
@@ -71,7 +71,7 @@ class RecoveringProvider:
         return await self._inner.abilities()
 
     def _mended(
-        self, reply: ModelReply, messages: Sequence[Message], calls: CallText | None
+        self, reply: ModelReply, messages: Sequence[Message], calls: WrittenCalls | None
     ) -> ModelReply:
         message = reply.message
         split = split_thinking(message.text)
@@ -79,9 +79,11 @@ class RecoveringProvider:
         if split.thinking:
             message = replace(message, reasoning=_joined(message.reasoning, split.thinking))
         if calls is not None and not message.tool_calls:
-            if found := calls.in_answer(split.answer):
+            if written := calls.in_answer(split.answer):
                 message = replace(message, text=split.answer)
-                return _with_calls(reply, message, found, messages, "content")
+                mended = _with_calls(reply, message, written.calls, messages, "content")
+                lead_in = without_tokens(written.lead_in)
+                return replace(mended, message=replace(mended.message, text=lead_in))
             thinking = message.reasoning.text if message.reasoning else ""
             if thinking and not split.answer.strip() and (found := calls.in_thinking(thinking)):
                 message = replace(message, text="")
