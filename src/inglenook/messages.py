@@ -107,3 +107,5 @@ class ToolOutput:
 
     text: str
     sources: tuple[Source, ...] = field(default=())
+    network: bool = False
+    """The call left this machine, though its tool does not do so by itself (a child that did)."""

@@ -6,9 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from inglenook.agent.delegate import ChildAgent
-from inglenook.events import ChildFinished, ChildStarted, PromptBuilt, RunStarted, ToolFinished
-from inglenook.messages import Message
-from tests.support import EchoTool, FunctionProvider, ask, bench, call, results, say
+from inglenook.events import (
+    ChildFinished,
+    ChildStarted,
+    EgressStarted,
+    PromptBuilt,
+    RunStarted,
+    ToolFinished,
+)
+from inglenook.messages import Message, ToolOutput
+from inglenook.run_context import RunContext
+from tests.support import EchoTool, FunctionProvider, TextArguments, ask, bench, call, results, say
 
 SCOUT = {"scout": ChildAgent(description="looks", strategy="assistant", model=None, steps=4)}
 
@@ -111,3 +119,43 @@ async def test_an_unknown_specialist_is_named(tmp_path: Path):
         [event] = [e for e in await b.service.events(run["id"]) if isinstance(e, ToolFinished)]
         assert "'ghost'" in event.result
         assert "scout" in event.result
+
+
+async def test_what_a_child_sent_counts_as_its_parents(tmp_path: Path):
+    web = LeavingTool()
+
+    def script(view: Sequence[Message]) -> Message:
+        if is_child(view):
+            return say("found") if results(view) else say("", call("web_search", text="q"))
+        first = call("delegate", "d1", agent="scout", task="task 1")
+        return say("ok") if results(view) else say("", first)
+
+    provider = FunctionProvider(script)
+    async with bench(tmp_path, provider, web=[web], agents=SCOUT) as b:
+        run = await b.run(web=True)
+        assert run["egress"] == {"requests": 1, "bytes_out": 7, "bytes_in": 0}
+        [entry] = await b.service.egress(run["id"])
+        assert (entry["host"], entry["run_id"] != run["id"]) == ("search.test", True)
+        [card] = [e for e in await b.service.events(run["id"]) if isinstance(e, ToolFinished)]
+        assert card.network, "the card of the call that made it leave says so"
+
+
+class LeavingTool(EchoTool):
+    """Records a request that it does not send."""
+
+    def __init__(self) -> None:
+        super().__init__("web_search", open_world=True)
+
+    async def run(self, arguments: TextArguments, run: RunContext) -> ToolOutput:
+        run.sink.emit(
+            EgressStarted(
+                n=run.egress.next(),
+                method="GET",
+                host="search.test",
+                path="/",
+                bytes_out=7,
+                why="web_search",
+                permission="web",
+            )
+        )
+        return await super().run(arguments, run)

@@ -48,6 +48,8 @@ class ChildResult:
     explanation: str
     answer: str
     sources: tuple[Source, ...]
+    network: bool
+    """The child sent something to another machine."""
 
 
 class ChildRunner(Protocol):
@@ -104,4 +106,4 @@ class DelegateTool:
                 f"What it had: {result.answer or 'nothing'}"
             )
         text, sources = renumbered(result.answer, result.sources, run.sources)
-        return ToolOutput(text=text, sources=sources)
+        return ToolOutput(text=text, sources=sources, network=result.network)

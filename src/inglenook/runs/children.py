@@ -4,7 +4,7 @@ import hashlib
 
 from inglenook.agent.delegate import ChildResult, ChildTask
 from inglenook.agent.state import RunState
-from inglenook.events import decode
+from inglenook.events import EgressStarted, decode
 from inglenook.messages import Message
 from inglenook.run_request import RequestLimits, RunRequest
 from inglenook.runs.starting import queued_row, run_started
@@ -32,16 +32,24 @@ class Children:
             await self._create(task)
         await self._supervisor.execute_child(task.id, task.parent, task.credential)
         stored = await self._store.read(task.id)
-        state = RunState(decode(event.payload) for event in stored if event.payload is not None)
-        if state.finished is None:
+        events = [decode(event.payload) for event in stored if event.payload is not None]
+        network = any(isinstance(event, EgressStarted) for event in events)
+        finished = RunState(events).finished
+        if finished is None:
+            row = await self._store.get_run(task.id)
             return ChildResult(
-                status="waiting", explanation="It waits for a person.", answer="", sources=()
+                status=row.status if row else "failed",
+                explanation="It did not end.",
+                answer="",
+                sources=(),
+                network=network,
             )
         return ChildResult(
-            status=state.finished.status,
-            explanation=state.finished.explanation,
-            answer=state.finished.answer,
-            sources=state.finished.sources,
+            status=finished.status,
+            explanation=finished.explanation,
+            answer=finished.answer,
+            sources=finished.sources,
+            network=network,
         )
 
     async def _create(self, task: ChildTask) -> None:

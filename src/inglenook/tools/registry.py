@@ -122,7 +122,7 @@ async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
         result=text,
         is_error=is_error,
         blocked=blocked,
-        network=spec.open_world and has_begun and not blocked,
+        network=(spec.open_world and has_begun and not blocked) or output.network,
         duration_ms=round((time.monotonic() - began) * 1000),
         truncated_to=truncated_to,
         coerced=coerced,
