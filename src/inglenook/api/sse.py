@@ -72,9 +72,9 @@ async def run_frames(services: Services, run_id: str, after: int) -> AsyncGenera
     try:
         async with aclosing(services.runs.follow(run_id, after=after)) as frames:
             async for frame in frames:
+                if services.is_stopping():
+                    return
                 if frame is None:
-                    if services.is_stopping():
-                        return
                     if time.monotonic() - sent_at < services.heartbeat_s:
                         continue
                     yield HEARTBEAT

@@ -64,7 +64,7 @@ async def ask(loaded: Loaded, question: Question, *, as_json: bool) -> int:
             print_line(run["answer"])
             sys.stdout.flush()
         progress.ending(run)
-    return EXIT_CODES[run["status"]]
+    return EXIT_CODES.get(run["status"], 3)
 
 
 async def follow(client: RunClient, run_id: str, progress: Progress) -> None:

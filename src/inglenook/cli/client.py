@@ -96,17 +96,23 @@ class RemoteClient:
             {"Last-Event-ID": str(after)} if after >= 0 else {}
         )
         url = f"{self._url}/api/runs/{run_id}/events"
-        async with self._session.get(url, headers=headers) as reply:
-            await _check(reply)
-            type = ""
-            async for raw in reply.content:
-                name, _, value = raw.decode().rstrip("\n").partition(": ")
-                if name == "event":
-                    type = value
-                elif name == "data" and type != "heartbeat":
-                    yield {"type": type} | json.loads(value)
-                    if type == "run_waiting":
-                        return
+        type = ""
+        try:
+            async with self._session.get(url, headers=headers) as reply:
+                await _check(reply)
+                async for line in _lines(reply):
+                    name, _, value = line.partition(": ")
+                    if name == "event":
+                        type = value
+                    elif name == "data" and type != "heartbeat":
+                        yield {"type": type} | json.loads(value)
+                        if type == "run_waiting":
+                            return
+        except aiohttp.ClientError as error:
+            raise RuntimeFault(
+                f"the server went away ({type_name(error)}); run {run_id} goes on at its next "
+                f"start, see `inglenook runs show {run_id}`"
+            ) from error
 
     async def get(self, run_id: str) -> dict[str, Any]:
         return await self._json("GET", f"/api/runs/{run_id}")
@@ -134,9 +140,28 @@ class RemoteClient:
         return messages
 
     async def _json(self, method: str, path: str, **arguments: Any) -> Any:
-        async with self._session.request(method, self._url + path, **arguments) as reply:
-            await _check(reply)
-            return await reply.json()
+        try:
+            async with self._session.request(method, self._url + path, **arguments) as reply:
+                await _check(reply)
+                return await reply.json()
+        except aiohttp.ClientError as error:
+            raise RuntimeFault(
+                f"the server at {self._url} went away ({type_name(error)}); start it again with "
+                "`inglenook serve`, its runs go on"
+            ) from error
+
+
+async def _lines(reply: aiohttp.ClientResponse) -> AsyncGenerator[str, None]:
+    """The body's lines, however long."""
+    rest = b""
+    async for chunk in reply.content.iter_any():
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line.decode()
+
+
+def type_name(error: Exception) -> str:
+    return type(error).__name__
 
 
 def said_in(export: bytes) -> list[Message]:

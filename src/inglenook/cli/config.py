@@ -9,7 +9,7 @@ from inglenook.errors import ConfigError
 from inglenook.settings import FILE_NAME, Loaded, flatten
 
 TEMPLATE = """\
-# Inglenook's configuration. Every line is a default; take the # away to change one.
+# Inglenook's configuration. Lines with a # show defaults and examples; take the # away to use one.
 # INGLENOOK_<SECTION>__<KEY> in the environment stands above this file.
 
 [server]
@@ -30,7 +30,7 @@ TEMPLATE = """\
 
 [limits]
 # steps = 12                 # model calls a run
-# seconds = 600
+# seconds = 600              # no limit without it
 
 # Without [[models]] every model of a reachable Ollama (OLLAMA_HOST) and of OPENAI_BASE_URL is
 # offered. qwen3 is known to call tools well.

@@ -310,7 +310,11 @@ def config_init() -> None:
     """Write a commented inglenook.toml into this folder."""
     from inglenook.cli.config import init as command
 
-    raise typer.Exit(command())
+    try:
+        code = command()
+    except RuntimeFault as error:
+        raise typer.Exit(say(error)) from None
+    raise typer.Exit(code)
 
 
 @config_app.command("show")

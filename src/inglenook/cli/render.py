@@ -82,6 +82,9 @@ class Progress:
             if source["cited"]:
                 place = source.get("url") or source["title"]
                 self.line(f"  [{source['n']}] {one_line(place)}", "dim")
+        if run.get("erased"):
+            self.line(f"  {run['status']} · its content was erased · {run['id']}", "dim")
+            return
         usage, egress = run["usage"], run["egress"]
         left = f"{egress['bytes_out']} B left" if egress["requests"] else "nothing left"
         reason = f" ({run['reason']})" if run["reason"] else ""

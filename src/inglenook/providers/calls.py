@@ -64,8 +64,11 @@ def arguments_of(value: object) -> Mapping[str, Any] | None:
             value = wire_json.decode(value.encode("utf-8", "surrogatepass"))
         except ValueError:
             return None
-        if isinstance(value, dict) and repeats_a_key(text):
-            return None
+        if isinstance(value, dict):
+            keys = len(cast("dict[str, Any]", value))
+            # every key has a colon: where there are no more of them, no key was lost
+            if text.count(":") > keys and repeats_a_key(text):
+                return None
     if value is None:
         return {}
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None

@@ -164,8 +164,15 @@ class RunService:
         return row
 
     async def egress(self, run_id: str) -> list[dict[str, Any]]:
-        """What left this machine in the run and in its children, each entry with its run."""
-        events = await self.events(run_id)
+        """What left this machine in the run and in its children, each entry with its run.
+
+        Raises:
+            Conflict: The run was erased, and its ledger with it.
+        """
+        stored = await self.stored_events(run_id)
+        if any(event.payload is None for event in stored):
+            raise Conflict(f"run {run_id!r} was erased; what left the machine in it is not known")
+        events = [decode(event.payload) for event in stored if event.payload is not None]
         return egress_ledger({run_id: events} | await self._of_children(events))
 
     async def export(self, run_id: str) -> bytes:

@@ -16,6 +16,7 @@ def run_view(
 ) -> dict[str, Any]:
     """Shape: API section 4, `GET /api/runs/{id}`. `egress` counts the children's requests too."""
     state = RunState(events)
+    is_erased = not events
     versions = state.started.versions.model_dump() if state.started else {}
     finished = state.finished
     return {
@@ -30,6 +31,7 @@ def run_view(
             "tool_calls": state.tool_calls,
         },
         "egress": egress_totals([*events, *chain.from_iterable(children.values())]),
+        "erased": is_erased,
         "evidence": {"required": False, "satisfied": False, "missing": []},
         "versions": versions,
     }

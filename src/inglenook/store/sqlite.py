@@ -303,9 +303,16 @@ def _read_events(db: sqlite3.Connection, run_id: str, after: int, limit: int) ->
         (run_id, after, limit),
     )
     return [
-        StoredEvent(run_id=run_id, seq=seq, at=at, type=type, payload=payload)
+        StoredEvent(run_id=run_id, seq=seq, at=at, type=type, payload=_as_bytes(payload))
         for seq, at, type, payload in found
     ]
+
+
+def _as_bytes(payload: object) -> bytes | None:
+    """Another program may have left text in the column: `verify` says so, reading goes on."""
+    if payload is None or isinstance(payload, bytes):
+        return payload
+    return str(payload).encode(errors="replace")
 
 
 def _row(values: tuple[Any, ...]) -> RunRow:

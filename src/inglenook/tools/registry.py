@@ -158,7 +158,20 @@ def validated(spec: ToolSpec, call: ToolCall) -> tuple[BaseModel, tuple[str, ...
             for each in error.errors()
         )
         raise ToolError(f"{spec.name} was not run, its arguments are wrong: {problems}.") from None
-    taken = arguments.model_dump(mode="json")
+    dumped = arguments.model_dump(mode="json")
+    taken = {name: dumped[name] for name in kept}
+    if json.dumps(kept) != json.dumps(taken):
+        notes += _changes(spec, kept, taken)
+    return arguments, tuple(notes)
+
+
+def _changes(spec: ToolSpec, kept: dict[str, Any], taken: dict[str, Any]) -> list[str]:
+    """What the arguments were taken as, where that is not what was sent.
+
+    Raises:
+        ToolError: A boolean where none is wanted.
+    """
+    notes: list[str] = []
     for name, value in kept.items():
         if isinstance(value, bool) and not isinstance(taken[name], bool):
             raise ToolError(
@@ -167,7 +180,7 @@ def validated(spec: ToolSpec, call: ToolCall) -> tuple[BaseModel, tuple[str, ...
             )
         if json.dumps(value, sort_keys=True) != json.dumps(taken[name], sort_keys=True):
             notes.append(f"{name}: {value!r:.80} taken as {taken[name]!r:.80}")
-    return arguments, tuple(notes)
+    return notes
 
 
 @lru_cache(maxsize=512)
