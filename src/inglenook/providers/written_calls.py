@@ -11,6 +11,7 @@ Examples in an answer stay: what is fenced, quoted or announced as one is never 
 import json
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from inglenook.messages import ToolSchema
@@ -74,9 +75,19 @@ class WrittenCalls:
     """Finds what the model wrote in place of calls to one run's tools."""
 
     def __init__(self, tools: Sequence[ToolSchema]) -> None:
-        self._names = ToolNames(tools)
-        self._sound = CallText(self._names)
-        self._any = CallText(AnyToolName(tools))
+        self._tools = tools  # most replies with calls have no text to look at
+
+    @cached_property
+    def _names(self) -> ToolNames:
+        return ToolNames(self._tools)
+
+    @cached_property
+    def _sound(self) -> CallText:
+        return CallText(self._names)
+
+    @cached_property
+    def _any(self) -> CallText:
+        return CallText(AnyToolName(self._tools))
 
     def may_begin(self, head: str) -> bool:
         """Whether a text that begins like this may still turn out to be calls."""
