@@ -118,6 +118,8 @@ async def test_the_users_key_reaches_no_event_no_export_and_no_disk(tmp_path: Pa
         assert run_id.encode() in stored
         assert CANARY.encode() not in stored
         assert CANARY not in await tab.page.content()
+        # Asked for the knowledge bases before the key was given, the server wants it.
+        tab.complaints = [line for line in tab.complaints if "422" not in line]
 
 
 async def test_a_server_with_a_token_asks_for_it_and_then_works(tmp_path: Path) -> None:
@@ -128,7 +130,7 @@ async def test_a_server_with_a_token_asks_for_it_and_then_works(tmp_path: Path) 
         await tab.ask("x")
         await tab.ended()
         assert not any("s3cret" in url for url in tab.requested)
-        tab.complaints = [line for line in tab.complaints if "422" not in line]
+        tab.complaints = [line for line in tab.complaints if "401" not in line]
 
 
 async def test_every_screen_opens_and_carries_the_policy(tmp_path: Path) -> None:
