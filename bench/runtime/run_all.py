@@ -4,6 +4,7 @@
     python run_all.py --rounds 5 --out r.jsonl     measure; results are appended to r.jsonl
     python run_all.py --report r.jsonl             print the tables of an earlier run
     python run_all.py --instructions --out i.jsonl count instructions per step with valgrind
+    --only inglenook,raw-aiohttp                   these contenders and their venvs alone
     --driver ours=/path/to/python:/path/to/driver.py   adds a contender (repeatable)
 
 Each round runs all contenders in a new random order; a ratio is the median over the rounds of
@@ -21,28 +22,36 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
-VENVS = HERE / ".venvs"
+ROOT = HERE.parents[1]
+VENVS = ROOT / ".bench"
+OURS = ROOT / ".venv" / "bin" / "python"
 PACKAGES = {
     "server": "uvloop orjson",
-    "raw": "httpx aiohttp orjson uvloop openai",
+    "raw": "httpx aiohttp orjson uvloop",
+    "openai": "openai",
     "pydantic_ai": "pydantic-ai-slim[openai]",
     "openai_agents": "openai-agents",
     "langchain": "langchain langgraph langchain-openai deepagents",
     "agno": "agno openai",
     "strands": "strands-agents[openai]",
     "smolagents": "smolagents[openai]",
-    "retrieval": "numpy usearch tantivy apsw sqlite-vec",
 }
-DRIVERS = {  # name: venv, script, further arguments
+DRIVERS = {  # name: venv (None: the project's own), script, further arguments
+    "inglenook": (None, "inglenook_driver.py"),
+    "inglenook-uvloop": (None, "inglenook_driver.py", "--uvloop"),
+    "inglenook-ollama": (None, "inglenook_driver.py", "--ollama"),
     "raw-limit": ("raw", "raw_limit.py"),
     "raw-aiohttp": ("raw", "raw_aiohttp.py"),
     "raw-httpx": ("raw", "raw_httpx.py"),
     "raw-ollama": ("raw", "raw_ollama.py"),
-    "raw-openai": ("raw", "raw_openai.py"),
-    "raw-openai-bypass": ("raw", "raw_openai.py", "--bypass"),
+    "raw-openai": ("openai", "raw_openai.py"),
+    "raw-openai-bypass": ("openai", "raw_openai.py", "--bypass"),
     "agno": ("agno", "agno_driver.py"),
     "smolagents": ("smolagents", "smolagents_driver.py"),
     "langchain": ("langchain", "langchain_driver.py"),
@@ -52,6 +61,7 @@ DRIVERS = {  # name: venv, script, further arguments
     "strands": ("strands", "strands_driver.py"),
     "strands-shared": ("strands", "strands_driver.py", "--shared"),
 }
+BASIC = ("inglenook", "raw-limit", "raw-aiohttp", "raw-httpx")
 BATCHES = ("w1,w3,w3s,w4,w4p", "w2", "w5", "w6")  # what shares a process
 # workload: (title, the metric whose ratios are shown, further metrics)
 TABLES = {
@@ -80,26 +90,54 @@ ENV = {
 }
 
 
-def setup() -> None:
-    for name, packages in PACKAGES.items():
-        subprocess.run([sys.executable, "-m", "venv", VENVS / name], check=True)
-        subprocess.run(
-            [VENVS / name / "bin/pip", "install", "-q", "-U", *packages.split()], check=True
-        )
+def setup(contenders: Iterable[str] = tuple(DRIVERS), *, upgrade: bool = True) -> None:
+    """Make the venvs of these contenders and of the server, each with the newest versions."""
+    names = {"server"} | {DRIVERS[name][0] for name in contenders if name in DRIVERS}
+    for name in sorted(filter(None, names)):
+        if upgrade or not (VENVS / name / "done").exists():
+            print(f"setting up {VENVS / name} ({PACKAGES[name]})", flush=True)
+            make_venv(VENVS / name, PACKAGES[name].split())
 
 
-def commands(extra: list[str]) -> dict[str, list[str]]:
-    found = {
-        n: [str(VENVS / v / "bin/python"), str(HERE / "drivers" / s), *more]
-        for n, (v, s, *more) in DRIVERS.items()
-    }
+def make_venv(folder: Path, packages: Sequence[str]) -> None:
+    python = str(folder / "bin" / "python")
+    uv = shutil.which("uv", path=f"{ROOT / '.uv'}:{os.environ['PATH']}")
+    if uv:
+        make = [uv, "venv", "--quiet", "--allow-existing", "--python", sys.executable, str(folder)]
+        install = [uv, "pip", "install", "--quiet", "--upgrade", "--python", python]
+    else:  # needs ensurepip, which Debian has in python3-venv
+        make = [sys.executable, "-m", "venv", str(folder)]
+        install = [python, "-m", "pip", "install", "--quiet", "--upgrade"]
+    subprocess.run(make, check=True)
+    subprocess.run([*install, *packages], check=True)
+    (folder / "done").touch()
+
+
+def commands(extra: Iterable[str] = ()) -> dict[str, list[str]]:
+    """How each contender's driver is started."""
+    found = {}
+    for name, (venv, script, *more) in DRIVERS.items():
+        python = VENVS / venv / "bin" / "python" if venv else OURS
+        found[name] = [str(python), str(HERE / "drivers" / script), *more]
     for item in extra:
         name, _, rest = item.partition("=")
         found[name] = rest.split(":")
     return found
 
 
-def run(command: list[str], base_url: str, workload: str, timeout: int) -> list[dict]:
+@contextmanager
+def scripted_server(python: str) -> Generator[str]:
+    """The scripted model server as a process of its own; its address."""
+    command = [python, str(HERE / "scripted_server.py")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            yield server.stdout.readline().strip()
+        finally:
+            server.terminate()
+
+
+def run(command: Sequence[str], base_url: str, workload: str, timeout: int) -> list[dict[str, Any]]:
     """Run one driver process; returns its JSON lines, each with the whole process's accounting."""
     process = subprocess.Popen(
         ["timeout", str(timeout), *command, "--base-url", base_url, "--workload", workload],
@@ -108,53 +146,68 @@ def run(command: list[str], base_url: str, workload: str, timeout: int) -> list[
     out, err = process.communicate()
     lines = [json.loads(line) for line in out.splitlines() if line.startswith('{"driver"')]
     if process.returncode or not lines:
-        print(f"  FAILED ({process.returncode}): {err.strip()[-300:]}", flush=True)
+        print(f"  FAILED ({process.returncode}): {err.strip()[-300:]}", file=sys.stderr)
     return lines
 
 
-def measure(args, base_url: str) -> None:
-    contenders = commands(args.driver)
-    chosen = args.only.split(",") if args.only else list(contenders)
-    with open(args.out, "a") as out:
-        for n in range(args.rounds):
-            for batch in args.batches.split(";") if args.batches else BATCHES:
-                random.shuffle(chosen)
-                for name in chosen:
-                    start = time.time()
-                    for line in run(contenders[name], base_url, batch, args.timeout):
-                        line.update(driver=name, round=n, load=os.getloadavg()[0])
-                        out.write(json.dumps(line) + "\n")
-                    out.flush()
-                    print(f"round {n} {batch} {name} {time.time() - start:.1f} s", flush=True)
+def measure(
+    base_url: str,
+    contenders: dict[str, list[str]],
+    *,
+    rounds: int,
+    batches: Sequence[str] = BATCHES,
+    timeout: int = 300,
+) -> Iterator[dict[str, Any]]:
+    """A line for each contender, workload and round, as they come."""
+    names = list(contenders)
+    for n in range(rounds):
+        for batch in batches:
+            random.shuffle(names)
+            for name in names:
+                start = time.time()
+                for line in run(contenders[name], base_url, batch, timeout):
+                    yield {**line, "driver": name, "round": n, "load": os.getloadavg()[0]}
+                print(f"round {n} {batch} {name} {time.time() - start:.1f} s", file=sys.stderr)
 
 
-def count_instructions(args, base_url: str) -> None:
-    """Instructions per step and its growth with the history (2 kB results), from differences of runs."""
-    if not shutil.which("valgrind"):
-        sys.exit("--instructions needs valgrind")
-    valgrind = "valgrind --tool=cachegrind --cache-sim=no --branch-sim=no --cachegrind-out-file=/dev/null".split()
+def count_instructions(command: Sequence[str], base_url: str, workload: str) -> float:
+    """Millions of user-space instructions of one driver process, counted by valgrind."""
+    tool = "valgrind --tool=cachegrind --cache-sim=no --branch-sim=no"
+    options = "--cachegrind-out-file=/dev/null"
+    done = subprocess.run(
+        [*tool.split(), options, *command, "--base-url", base_url, "--workload", workload],
+        capture_output=True, text=True, env=ENV, timeout=900,
+    )  # fmt: skip
+    found = re.search(r"I\s+refs:\s+([\d,]+)", done.stderr)
+    if done.returncode or not found:
+        raise RuntimeError(done.stderr[-2000:])
+    return int(found[1].replace(",", "")) / 1e6
 
-    def count(command: list[str], what: str) -> float:
-        command = [*valgrind, *command, "--base-url", base_url, "--workload", what]
-        done = subprocess.run(command, capture_output=True, text=True, env=ENV, timeout=900)
-        if done.returncode:
-            raise RuntimeError(done.stderr[-300:])
-        return int(re.search(r"I\s+refs:\s+([\d,]+)", done.stderr)[1].replace(",", "")) / 1e6
 
-    contenders = commands(args.driver)
-    with open(args.out, "a") as out:
-        for name in args.only.split(",") if args.only else contenders:
-            try:
-                c = {s: count(contenders[name], f"run:steps-{s},size=2000") for s in (2, 12, 22)}
-                small = [count(contenders[name], f"run:steps-{s}") for s in (2, 22)]
-                line = {"driver": name, "workload": "instructions", "round": 0, "versions": {},
-                        "first_run": c[2], "step": (small[1] - small[0]) / 20,
-                        "growth": ((c[22] - c[12]) - (c[12] - c[2])) / 100}  # fmt: skip
-                out.write(json.dumps(line) + "\n")
-                out.flush()
-                print(line, flush=True)
-            except Exception as error:
-                print(f"{name} FAILED: {error!r}", flush=True)
+def instructions_per_step(command: Sequence[str], base_url: str, steps: int = 20) -> float:
+    """Millions, as the difference of a run of 2 steps and one of `steps` more."""
+    run(command, base_url, "run:steps-2", 60)  # so that neither of them compiles anything
+    few, many = (
+        count_instructions(command, base_url, f"run:steps-{n}") for n in (2, 2 + steps)
+    )
+    return (many - few) / steps
+
+
+def all_instructions(base_url: str, contenders: dict[str, list[str]]) -> Iterator[dict]:
+    """Instructions per step and its growth with the history (2 kB results)."""
+    for name, command in contenders.items():
+        try:
+            c = {
+                s: count_instructions(command, base_url, f"run:steps-{s},size=2000")
+                for s in (2, 12, 22)
+            }
+            yield {
+                "driver": name, "workload": "instructions", "round": 0, "versions": {},
+                "first_run": c[2], "step": instructions_per_step(command, base_url),
+                "growth": ((c[22] - c[12]) - (c[12] - c[2])) / 100,
+            }  # fmt: skip
+        except (RuntimeError, subprocess.TimeoutExpired) as error:
+            print(f"{name} FAILED: {error!r}", flush=True)
 
 
 def number(x: float) -> str:
@@ -220,17 +273,25 @@ def main() -> None:
     parser.add_argument("--timeout", type=int, default=300, help="seconds for one process")
     parser.add_argument("--out", default="results.jsonl")
     args = parser.parse_args()
+    known = commands(args.driver)
+    optional = {"inglenook-uvloop"}  # needs the extra `fast`
+    chosen = args.only.split(",") if args.only else [name for name in known if name not in optional]
     if args.setup:
-        return setup()
+        return setup(chosen)
     if args.report:
         return report(args.report)
-    command = [VENVS / "server/bin/python", HERE / "scripted_server.py"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        base_url = server.stdout.readline().strip()
-        (count_instructions if args.instructions else measure)(args, base_url)
-    finally:
-        server.terminate()
+    contenders = {name: known[name] for name in chosen}
+    batches = args.batches.split(";") if args.batches else BATCHES
+    with scripted_server(str(VENVS / "server/bin/python")) as base_url, open(args.out, "a") as out:
+        if args.instructions:
+            lines = all_instructions(base_url, contenders)
+        else:
+            lines = measure(
+                base_url, contenders, rounds=args.rounds, batches=batches, timeout=args.timeout
+            )
+        for line in lines:
+            out.write(json.dumps(line) + "\n")
+            out.flush()
     report(args.out)
 
 

@@ -18,12 +18,25 @@ Other paths: /v1/models, /api/tags, /api/show, /api/version, /stats (?reset=1), 
 import argparse
 import asyncio
 import functools
+import json
 import re
 import time
 from collections import Counter
 
-import orjson
-import uvloop
+try:
+    import orjson
+    import uvloop
+except ImportError:  # to count instructions the server may be slow; to measure time it may not
+    orjson = uvloop = None
+
+
+def dumps(value) -> bytes:
+    if orjson:
+        return orjson.dumps(value)
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+loads = orjson.loads if orjson else json.loads
 
 OPTIONS = dict(
     steps=0,  # replies with tool calls before the final answer
@@ -111,7 +124,7 @@ def openai_reply(model, think, text, calls, stream) -> list[bytes]:
             "index": i,
             "id": id,
             "type": "function",
-            "function": {"name": name, "arguments": orjson.dumps(args).decode()},
+            "function": {"name": name, "arguments": dumps(args).decode()},
         }
         for i, (id, name, args) in enumerate(calls)
     ]
@@ -123,7 +136,7 @@ def openai_reply(model, think, text, calls, stream) -> list[bytes]:
             message["tool_calls"] = tool_calls
         choice = {"index": 0, "message": message, "finish_reason": reason}
         return [
-            orjson.dumps({**base, "object": "chat.completion", "choices": [choice], "usage": USAGE})
+            dumps({**base, "object": "chat.completion", "choices": [choice], "usage": USAGE})
         ]
 
     def event(delta, finish_reason=None):
@@ -143,7 +156,7 @@ def openai_reply(model, think, text, calls, stream) -> list[bytes]:
             )
     events.append(event({}, reason))
     events.append({**base, "object": "chat.completion.chunk", "choices": [], "usage": USAGE})
-    return [b"data: %b\n\n" % orjson.dumps(e) for e in events] + [b"data: [DONE]\n\n"]
+    return [b"data: %b\n\n" % dumps(e) for e in events] + [b"data: [DONE]\n\n"]
 
 
 def ollama_reply(model, think, text, calls, stream) -> list[bytes]:
@@ -161,11 +174,11 @@ def ollama_reply(model, think, text, calls, stream) -> list[bytes]:
         more = {"thinking": "".join(think)} if think else {}
         if calls:
             more["tool_calls"] = tool_calls
-        return [orjson.dumps({**message("".join(text), **more), **end})]
+        return [dumps({**message("".join(text), **more), **end})]
     events = [message(thinking=t) for t in think] + [message(t) for t in text]
     events += [message(tool_calls=[call]) for call in tool_calls]
-    return [orjson.dumps({**e, "done": False}) + b"\n" for e in events] + [
-        orjson.dumps({**message(), **end}) + b"\n"
+    return [dumps({**e, "done": False}) + b"\n" for e in events] + [
+        dumps({**message(), **end}) + b"\n"
     ]
 
 
@@ -202,7 +215,7 @@ class Server(asyncio.Protocol):
                 self.send("400 Bad Request", {"error": {"message": repr(error)}})
 
     def send(self, status: str, value) -> None:
-        data = orjson.dumps(value)
+        data = dumps(value)
         self.write(head(status, JSON, len(data)) + data)
 
     def write(self, data: bytes) -> None:
@@ -243,7 +256,7 @@ class Server(asyncio.Protocol):
 
     def chat(self, api: str, body: bytes, stream_default: bool) -> None:
         start = time.perf_counter()
-        request = orjson.loads(body)
+        request = loads(body)
         model = request["model"]
         script = parse_script(model)
         step = find_step(body, script)
@@ -288,6 +301,6 @@ async def main() -> None:
 
 if __name__ == "__main__":
     try:
-        uvloop.run(main())
+        (uvloop or asyncio).run(main())
     except KeyboardInterrupt:
         pass

@@ -1,7 +1,8 @@
 """Inglenook in the harness: the shipped loop, provider, registry and durable event log.
 
 Every event of every run is stored in SQLite as in production; the other contenders keep no log.
-`--ollama` speaks Ollama's native API in place of Chat Completions.
+`--ollama` speaks Ollama's native API in place of Chat Completions; `--uvloop` has the event loop of
+the extra `fast`.
 """
 
 import sys
@@ -10,18 +11,25 @@ from pathlib import Path
 
 from kit import TASK, Driver, main
 
-OLLAMA = "--ollama" in sys.argv
-sys.argv = [argument for argument in sys.argv if argument != "--ollama"]
+OLLAMA, UVLOOP = "--ollama" in sys.argv, "--uvloop" in sys.argv
+sys.argv = [argument for argument in sys.argv if argument not in ("--ollama", "--uvloop")]
 
 
 class Inglenook(Driver):
-    name = "inglenook-ollama" if OLLAMA else "inglenook"
+    name = "inglenook" + "-ollama" * OLLAMA + "-uvloop" * UVLOOP
     dists = ("inglenook", "aiohttp", "pydantic")
     bench = None
 
     def load(self):
         global parts
         import inglenook_parts as parts
+
+    def run_loop(self, job):
+        if not UVLOOP:
+            return super().run_loop(job)
+        import uvloop
+
+        uvloop.run(job)
 
     def agent(self, model):
         return model
