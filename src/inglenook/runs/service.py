@@ -53,7 +53,7 @@ class RunService:
         credential: str | None = None,
         idempotency_key: str | None = None,
     ) -> RunRow:
-        """Check, store and submit a run; it is durable when this returns.
+        """Check, store and submit a run; a killed process loses nothing of it from here on.
 
         Args:
             credential: The user's own key for their knowledge service; kept in memory only.

@@ -110,7 +110,7 @@ class SqliteStore:
             insert_events(db, self._key, row.id, row.epoch, (-1, GENESIS), [first])
             return row
 
-        return await self._writer.call(run)
+        return await self._writer.call(run, sync=False)
 
     async def get_run(self, run_id: str) -> RunRow | None:
         return await self._in_reader(lambda db: _get_run(db, run_id))
