@@ -8,6 +8,10 @@ class Engine(Protocol):
         """Have the run executed, here or by a worker; returns at once."""
         ...
 
+    async def join(self, run_id: str) -> None:
+        """Return when the run is not executed here any more; at once if it is not."""
+        ...
+
     async def cancel(self, run_id: str) -> bool:
         """Stop the run if it executes here; False if it does not.
 

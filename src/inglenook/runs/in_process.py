@@ -58,6 +58,10 @@ class InProcessEngine:
         self._tasks.pop(run_id, None)
         self._begun.discard(run_id)
 
+    async def join(self, run_id: str) -> None:
+        if task := self._tasks.get(run_id):
+            await asyncio.wait([task])
+
     async def cancel(self, run_id: str) -> bool:
         task = self._tasks.get(run_id)
         if task is None:

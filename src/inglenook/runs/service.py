@@ -131,6 +131,7 @@ class RunService:
         Raises:
             NotFound: There is no such run.
         """
+        await self._engine.join(run_id)  # so that the row is looked up once
         return await ended_or_waiting(self._store, self._broadcast, run_id)
 
     async def cancel(self, run_id: str) -> RunRow:

@@ -158,10 +158,8 @@ def validated(spec: ToolSpec, call: ToolCall) -> tuple[BaseModel, tuple[str, ...
             for each in error.errors()
         )
         raise ToolError(f"{spec.name} was not run, its arguments are wrong: {problems}.") from None
-    dumped = arguments.model_dump(mode="json")
-    taken = {name: dumped[name] for name in kept}
-    if json.dumps(kept) != json.dumps(taken):
-        notes += _changes(spec, kept, taken)
+    if repr(kept) != repr({name: getattr(arguments, name) for name in kept}):
+        notes += _changes(spec, kept, arguments.model_dump(mode="json"))
     return arguments, tuple(notes)
 
 
