@@ -1,7 +1,7 @@
 """The end of a run's log that its holder writes to: numbered, chained, under a lease, in groups.
 
 Events wait a moment for each other, so that many runs share few commits; `settle` hands them over
-at once. The writer's part, from `_insert` on, runs in the writer's thread.
+at once. What has the database as a parameter runs in the writer's thread.
 """
 
 import asyncio
@@ -44,14 +44,20 @@ def stamp(at: datetime) -> str:
 
 
 class Append:
-    """An event in line, encoded as it will be stored."""
+    """An event as it will be stored, chained to the one before."""
 
-    __slots__ = ("at", "event", "payload")
+    __slots__ = ("at", "digest", "event", "mac", "payload", "seq")
 
-    def __init__(self, event: RunEvent) -> None:
+    def __init__(
+        self, key: bytes, run_id: str, head: Head, event: RunEvent, at: str | None = None
+    ) -> None:
+        seq, mac = head
         self.event = event
-        self.at = now()
+        self.seq = seq + 1
+        self.at = at or now()
         self.payload = encode(event)
+        self.digest = payload_digest(key, self.payload)
+        self.mac = link(key, mac, run_id, self.seq, self.at, event.type, self.digest)
 
 
 class LogQueue:
@@ -99,8 +105,7 @@ class SqliteRunLog:
         self._queue = queue
         self.run_id = run_id
         self.epoch = epoch
-        self._head: Head | None = head
-        """For the writer's thread; None: ask the database."""
+        self._head = head
         self._has_failed = False
         """For the writer's thread: an append was lost, so nothing may follow it."""
         self._committed = committed
@@ -112,8 +117,10 @@ class SqliteRunLog:
     def append(self, event: RunEvent) -> None:
         if self._error is not None:
             raise self._error
+        append = Append(self._queue.key, self.run_id, self._head, event)
+        self._head = (append.seq, append.mac)
         self._appended += 1
-        self._queue.put(self, Append(event))
+        self._queue.put(self, append)
 
     def settle(self, *, sync: bool = False) -> Awaitable[None]:
         future = asyncio.get_running_loop().create_future()
@@ -130,41 +137,44 @@ class SqliteRunLog:
         return future
 
     def job(self, appends: list[Append], sync: bool) -> Job:
-        changes_row = any(isinstance(append.event, EVENTS_OF_THE_ROW) for append in appends)
+        of_the_row = [each for each in appends if isinstance(each.event, EVENTS_OF_THE_ROW)]
         return Job(
-            run=lambda db: self._insert(db, appends),
+            run=lambda db: self._insert(db, appends, of_the_row),
             done=self._done,
             sync=sync,
-            undo=self._forget_head,
             failed=self._fail,
-            is_one_statement=len(appends) <= ROWS_PER_INSERT and not changes_row,
+            is_one_statement=len(appends) <= ROWS_PER_INSERT and not of_the_row,
         )
 
-    def _insert(self, db: sqlite3.Connection, appends: list[Append]) -> list[StoredEvent]:
+    def _insert(
+        self, db: sqlite3.Connection, appends: list[Append], of_the_row: list[Append]
+    ) -> list[Append]:
         if self._has_failed:
             raise StoreError(f"an earlier event of run {self.run_id!r} could not be stored")
-        key = self._queue.key
-        rows = [(append.at, append.event.type, append.payload) for append in appends]
-        head = self._head or last_event(db, self.run_id)
-        stored, self._head = insert_events(db, key, self.run_id, self.epoch, head, rows)
-        for append in appends:
+        insert_events(db, self.run_id, self.epoch, appends)
+        for append in of_the_row:
             _update_row(db, self.run_id, append.event, append.at)
             if isinstance(append.event, RunFinished):
-                _insert_seal(db, key, self.run_id, *self._head)
-        return stored
-
-    def _forget_head(self) -> None:
-        self._head = None
+                _insert_seal(db, self._queue.key, self.run_id, append.seq, append.mac)
+        return appends
 
     def _fail(self) -> None:
         self._has_failed = True
 
-    def _done(self, stored: list[StoredEvent] | None, error: Exception | None) -> None:
+    def _done(self, stored: list[Append] | None, error: Exception | None) -> None:
         if error is not None:
             self._error = error
-        for event in stored or ():
+        for append in stored or ():
             self._stored += 1
-            self._committed(event)
+            self._committed(
+                StoredEvent(
+                    run_id=self.run_id,
+                    seq=append.seq,
+                    at=append.at,
+                    type=append.event.type,
+                    payload=append.payload,
+                )
+            )
         self._release()
 
     def _release(self) -> None:
@@ -182,33 +192,20 @@ class SqliteRunLog:
 
 
 def insert_events(
-    db: sqlite3.Connection,
-    key: bytes,
-    run_id: str,
-    epoch: int,
-    head: Head,
-    rows: Sequence[tuple[str, str, bytes]],
-) -> tuple[list[StoredEvent], Head]:
-    """Store rows of (at, type, payload) behind `head`; what was stored, and the new head.
-
+    db: sqlite3.Connection, run_id: str, epoch: int, appends: Sequence[Append]
+) -> None:
+    """
     Raises:
         LeaseLost: The run's lease has another epoch by now.
     """
-    seq, mac = head
-    values: list[Any] = []
-    stored: list[StoredEvent] = []
-    for at, type, payload in rows:
-        seq += 1
-        digest = payload_digest(key, payload)
-        mac = link(key, mac, run_id, seq, at, type, digest)
-        values += (run_id, seq, at, type, digest, mac, payload)
-        stored.append(StoredEvent(run_id=run_id, seq=seq, at=at, type=type, payload=payload))
-    for start in range(0, len(rows), ROWS_PER_INSERT):
-        part = values[start * 7 : (start + ROWS_PER_INSERT) * 7]
-        count = len(part) // 7
-        if db.execute(_insert_statement(count), (*part, run_id, epoch)).rowcount != count:
+    for start in range(0, len(appends), ROWS_PER_INSERT):
+        part = appends[start : start + ROWS_PER_INSERT]
+        values: list[Any] = []
+        for a in part:
+            values += (run_id, a.seq, a.at, a.event.type, a.digest, a.mac, a.payload)
+        inserted = db.execute(_insert_statement(len(part)), (*values, run_id, epoch)).rowcount
+        if inserted != len(part):
             raise LeaseLost(f"run {run_id!r} was taken over by another process; this one stops")
-    return stored, (seq, mac)
 
 
 @cache

@@ -14,7 +14,6 @@ from inglenook.errors import LeaseLost, StoreError
 from inglenook.events import (
     RunStarted,
     Status,
-    encode,
 )
 from inglenook.store.base import (
     ChainReport,
@@ -28,6 +27,7 @@ from inglenook.store.base import (
 from inglenook.store.chain import GENESIS, load_key
 from inglenook.store.migrations import migrate
 from inglenook.store.run_log import (
+    Append,
     Head,
     LogQueue,
     SqliteRunLog,
@@ -85,7 +85,7 @@ class SqliteStore:
     async def create_run(
         self, row: RunRow, started: RunStarted, *, idempotency_key: str | None = None
     ) -> RunRow:
-        payload = encode(started)
+        first = Append(self._key, row.id, (-1, GENESIS), started, stamp(row.created_at))
 
         def run(db: sqlite3.Connection) -> RunRow:
             if idempotency_key is not None:
@@ -106,8 +106,7 @@ class SqliteStore:
                     row.epoch, None, idempotency_key,
                 ),
             )  # fmt: skip
-            first = (stamp(row.created_at), started.type, payload)
-            insert_events(db, self._key, row.id, row.epoch, (-1, GENESIS), [first])
+            insert_events(db, row.id, row.epoch, [first])
             return row
 
         return await self._writer.call(run, sync=False)

@@ -23,13 +23,12 @@ Outcome = Any
 @dataclass(frozen=True, slots=True)
 class Job:
     run: Callable[[sqlite3.Connection], Outcome]
-    """Runs inside the shared transaction; raises a RuntimeFault only before it wrote anything."""
+    """Runs inside the shared transaction, and again if that was rolled back; raises a RuntimeFault
+    only before it wrote anything."""
     done: Callable[[Outcome, Exception | None], None]
     """Called in the event loop after the commit, with the result or the error."""
     sync: bool = False
     """The commit must be on the disk itself, not only safe from a killed process."""
-    undo: Callable[[], None] = lambda: None
-    """Called in the writer's thread when what `run` did was rolled back; `run` may come again."""
     failed: Callable[[], None] = lambda: None
     """Called in the writer's thread when the job will not come again: it is lost."""
     is_one_statement: bool = False
@@ -105,8 +104,6 @@ def _commit(db: sqlite3.Connection, jobs: Sequence[Job]) -> list[tuple[Outcome, 
     except Exception as error:  # noqa: BLE001 (whatever a job does, the writer goes on)
         if db.in_transaction:
             db.execute("ROLLBACK")
-        for job in jobs:
-            job.undo()
         if len(jobs) > 1:
             return [outcome for job in jobs for outcome in _commit(db, [job])]
         jobs[0].failed()
