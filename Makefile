@@ -47,11 +47,8 @@ fmt: setup ## format and fix what can be fixed
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-bench: setup ## measure the runtime against its peers (minutes, 1 GB of venvs)
-	@mkdir -p .bench
-	@$(BIN)/python bench/runtime/run_all.py --setup
-	@$(BIN)/python bench/runtime/run_all.py --rounds 3 --out .bench/runtime.jsonl
-	@$(BIN)/python bench/runtime/run_all.py --report .bench/runtime.jsonl
+bench: setup ## measure every figure; PEERS=1 adds six other runtimes (1 GB of packages)
+	@$(BIN)/python -m bench $(if $(PEERS),--peers)
 
 clean: ## remove what was built and installed; your data and models stay
 	rm -rf .venv .uv .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage dist
