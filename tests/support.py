@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from inglenook.agent.assistant import Assistant
 from inglenook.agent.delegate import ChildAgent, DelegateTool
-from inglenook.agent.guardrails import EmptyReplyGuardrail
+from inglenook.agent.guardrails import standard_guardrails
 from inglenook.agent.replay import replay
 from inglenook.context.cleanup import KeepAll
 from inglenook.errors import NotFound
@@ -210,7 +210,7 @@ class Bench:
 
 
 async def replay_events(events: Sequence[RunEvent]) -> str:
-    return await replay(events, context=KeepAll(), guardrails=[EmptyReplyGuardrail()])
+    return await replay(events, context=KeepAll(), guardrails=standard_guardrails())
 
 
 def ask(text: str = "hello", **fields: Any) -> RunRequest:

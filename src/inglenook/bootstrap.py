@@ -9,7 +9,7 @@ import aiohttp
 
 from inglenook.agent.assistant import Assistant
 from inglenook.agent.delegate import ChildAgent, DelegateTool
-from inglenook.agent.guardrails import EmptyReplyGuardrail
+from inglenook.agent.guardrails import standard_guardrails
 from inglenook.agent.replay import replay
 from inglenook.agent.strategies import ASSISTANT
 from inglenook.api.page import PAGE_FOLDER
@@ -169,7 +169,7 @@ def prepare_home(home: Path) -> None:
 
 async def replay_events(events: Sequence[RunEvent]) -> str:
     """Replay a recorded run with this version's loop (see `agent/replay.py`)."""
-    return await replay(events, context=KeepAll(), guardrails=[EmptyReplyGuardrail()])
+    return await replay(events, context=KeepAll(), guardrails=standard_guardrails())
 
 
 @dataclass(kw_only=False)

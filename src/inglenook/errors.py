@@ -38,7 +38,8 @@ Reason = Literal[
     "provider_error",
     "internal_error",
 ]
-"""Why a run is not `complete` (API section 4)."""
+"""Why a run is not `complete` (API section 4). `empty_model_reply`: the model gave neither an
+answer nor a call that could be read, also after it was asked again; the explanation says which."""
 
 
 class RuntimeFault(Exception):

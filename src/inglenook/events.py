@@ -93,6 +93,8 @@ class ModelReplied(Event):
     recovered_from: str | None = None
     tool_mode: ToolMode = "native"
     repairs: tuple[str, ...] = ()
+    malformed_call: str | None = None
+    """Why what the model meant as a call could not be read, in one clause; it holds none then."""
 
 
 class ApprovalRequested(Event):

@@ -8,7 +8,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Protocol
 
-from inglenook.agent.guardrails import EmptyReplyGuardrail
+from inglenook.agent.cut_calls import CutCallProvider
+from inglenook.agent.guardrails import standard_guardrails
 from inglenook.agent.loop import AgentLoop
 from inglenook.agent.state import RunState
 from inglenook.agent.strategies import system_prompt
@@ -78,10 +79,10 @@ class Assistant:
                 await self._prompt(scope, offered.spec, run.today, posted, run.limits.max_steps)
             )
         loop = AgentLoop(
-            provider=offered.provider,
+            provider=CutCallProvider(offered.provider, scope.registry.has_effect),
             context=self._context,
             tools=scope.registry,
-            guardrails=[EmptyReplyGuardrail()],
+            guardrails=standard_guardrails(),
             window=offered.spec.context_tokens,
         )
         return await loop.run(state, run)

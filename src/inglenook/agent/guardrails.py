@@ -1,12 +1,13 @@
-"""OutputGuardrail: may this answer end the run? And the loop's two own guards."""
+"""OutputGuardrail: may this answer end the run? And the loop's own two guards."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from inglenook.agent.state import Repeats, RunState
 from inglenook.errors import RunEnded
 from inglenook.events import ToolFinished
 from inglenook.messages import ToolCall
-from inglenook.providers.finish_reasons import why_empty
+from inglenook.providers.finish_reasons import is_cut_off, why_empty
 
 REPEATS_ANSWERED_FROM_MEMORY = 3
 REPEATS_THAT_END_THE_RUN = 5
@@ -25,6 +26,33 @@ class OutputGuardrail(Protocol):
         ...
 
 
+class UnreadableCallGuardrail:
+    """One request to write the call again, then the run ends: a broken call is never an answer."""
+
+    name = "unreadable_call"
+
+    def review(self, state: RunState) -> str | None:
+        if state.malformed_call is None:
+            return None
+        is_cut = is_cut_off(state.last_finish_reason)
+        if state.malformed_calls == 1:
+            return (
+                f"Your last reply was meant as a tool call, but {state.malformed_call}. Nothing "
+                'was run. Send the whole call again as {"name": …, "arguments": {…}} and nothing '
+                f"else{', with shorter arguments' if is_cut else ''}, or answer in text."
+            )
+        remedy = (
+            "raise the run's output tokens or the model's context, or ask for less"
+            if is_cut
+            else "ask again, or choose another model"
+        )
+        raise RunEnded(
+            "empty_model_reply",
+            f"The model tried to call a tool and could not, also after being asked again: "
+            f"{state.malformed_call}. No tool was run for it; {remedy}.",
+        )
+
+
 class EmptyReplyGuardrail:
     """One nudge, then the run ends: an empty reply is never an answer."""
 
@@ -39,6 +67,11 @@ class EmptyReplyGuardrail:
                 "or call one of your tools."
             )
         raise RunEnded("empty_model_reply", why_empty(state.last_finish_reason))
+
+
+def standard_guardrails() -> Sequence[OutputGuardrail]:
+    """Those of every run, in order; a replay needs the same ones."""
+    return (UnreadableCallGuardrail(), EmptyReplyGuardrail())
 
 
 def repeated_call(call: ToolCall, repeats: Repeats) -> ToolFinished | None:

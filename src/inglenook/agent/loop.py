@@ -91,6 +91,7 @@ class AgentLoop:
                 recovered_from=reply.recovered_from,
                 tool_mode=reply.tool_mode,
                 repairs=reply.repairs,
+                malformed_call=reply.malformed_call,
             )
         )
 

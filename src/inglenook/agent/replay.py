@@ -146,6 +146,7 @@ class RecordedProvider:
             recovered_from=event.recovered_from,
             tool_mode=event.tool_mode,
             repairs=event.repairs,
+            malformed_call=event.malformed_call,
         )
 
     async def abilities(self) -> ModelAbilities:

@@ -72,6 +72,10 @@ class RunState:
         """The last reply holds no calls and has not been accepted."""
         self.empty_replies = 0
         """Empty replies in a row."""
+        self.malformed_calls = 0
+        """Replies in a row that were a call nobody can read."""
+        self.malformed_call: str | None = None
+        """What was wrong with the last reply, if it was one of those."""
         self.last_finish_reason: str | None = None
         """The server's word for how its last reply ended."""
         self.last_text = ""
@@ -155,6 +159,8 @@ class RunState:
                 input_tokens=self.usage.input_tokens + event.usage.input_tokens,
                 output_tokens=self.usage.output_tokens + event.usage.output_tokens,
             )
+        self.malformed_call = event.malformed_call
+        self.malformed_calls = self.malformed_calls + 1 if event.malformed_call else 0
         message = event.message.with_reasoning(event.reasoning)
         self._open_calls = message.tool_calls
         self._results = {}
@@ -163,10 +169,10 @@ class RunState:
         if message.text.strip():
             self.last_text = message.text
         if message.text.strip() or message.tool_calls:
+            self.messages.append(message)  # an empty message is refused by many servers
             self.empty_replies = 0
-            self.messages.append(message)
         else:
-            self.empty_replies += 1  # an empty message is refused by many servers
+            self.empty_replies = 0 if event.malformed_call else self.empty_replies + 1
 
     def _apply_result(self, event: ToolFinished) -> None:
         self.tool_calls += 1

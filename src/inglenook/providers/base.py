@@ -59,6 +59,9 @@ class ModelReply:
     """Where a call was found that the server did not report as one: `content`, `thinking`."""
     tool_mode: ToolMode = "native"
     repairs: tuple[str, ...] = ()
+    malformed_call: str | None = None
+    """The reply is an attempt at a tool call that nobody can read; why, in one clause. It holds
+    no calls then, and its text is what the model said before the attempt."""
 
 
 Part: TypeAlias = TextDelta | ReasoningDelta | ModelReply

@@ -60,6 +60,11 @@ class ToolRegistry:
         tool = self._find(name)
         return "write" if tool is None else tool.spec.effect
 
+    def has_effect(self, name: str) -> bool:
+        """A call changes something or leaves this machine; so may one of an unknown tool."""
+        tool = self._find(name)
+        return tool is None or _has_effect(tool.spec)
+
     def is_volatile(self, name: str) -> bool:
         tool = self._find(name)
         return tool is not None and tool.spec.volatile
@@ -71,7 +76,7 @@ class ToolRegistry:
             run.sink.emit(ToolFinished(call=call, result=result, is_error=True, blocked=True))
             return
         run.sink.emit(ToolStarted(call=call, effect=tool.spec.effect, network=tool.spec.open_world))
-        has_effect = tool.spec.effect == "write" or tool.spec.open_world
+        has_effect = _has_effect(tool.spec)
         if has_effect:
             await run.sink.settle(sync=True)  # the intent outlives the machine before its effect
         run.sink.emit(await _run(tool, call, run))
@@ -88,6 +93,10 @@ class ToolRegistry:
             return f"{name!r} does not exist in this run: {reason} Nothing was sent."
         allowed = ", ".join(self._tools) or "none"
         return f"There is no tool {name!r}. The tools of this run: {allowed}."
+
+
+def _has_effect(spec: ToolSpec) -> bool:
+    return spec.effect == "write" or spec.open_world
 
 
 def plain_name(name: str) -> str:
