@@ -58,6 +58,8 @@ class PromptBuilt(Event):
     """The tools as the model sees them: a replay needs no other version's tools."""
     volatile: tuple[str, ...] = ()
     """Tools that may be called again and again with the same arguments."""
+    ends_run: tuple[str, ...] = ()
+    """Tools whose result is the run's answer."""
     max_steps: int
 
 

@@ -153,6 +153,7 @@ class Assistant:
             tools=tuple(schema.name for schema in schemas),
             schemas=schemas,
             volatile=tuple(s.name for s in schemas if scope.registry.is_volatile(s.name)),
+            ends_run=tuple(s.name for s in schemas if scope.registry.ends_run(s.name)),
             max_steps=max_steps,
         )
 

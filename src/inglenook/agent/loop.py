@@ -30,6 +30,10 @@ OUTCOME_UNKNOWN = (
     "The process ended while this call ran, so its outcome is unknown: it may have happened, in "
     "part or in whole. Look at the present state before you repeat it."
 )
+ANSWERED_TOO_EARLY = (
+    "This answer was not taken as final: it came together with other calls, before their results "
+    "were seen. Look at them, then give your final answer as the only call of a reply."
+)
 
 
 class AgentLoop:
@@ -118,10 +122,13 @@ class AgentLoop:
         await run_stages(plan_stages(calls, self._tools.effect_of), dispatch)
 
     def _known_outcome(self, call: ToolCall, state: RunState) -> ToolFinished | None:
-        """The result of a call that must not run: a killed write, or one repeated too often."""
+        """The result of a call that must not run: a killed write, an answer given beside other
+        calls, or one repeated too often."""
         started = state.was_started(call)
         if started is not None and started.effect == "write":
             return ToolFinished(call=call, result=OUTCOME_UNKNOWN, is_error=True)
+        if state.is_early_answer(call):
+            return ToolFinished(call=call, result=ANSWERED_TOO_EARLY, is_error=True)
         if self._tools.is_volatile(call.name):
             return None
         return repeated_call(call, state.repeats)

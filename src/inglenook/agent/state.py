@@ -25,6 +25,7 @@ from inglenook.events import (
     ToolStarted,
 )
 from inglenook.messages import Message, Source, ToolCall, Usage
+from inglenook.tools.registry import plain_name
 
 
 class Outcome(NamedTuple):
@@ -69,7 +70,8 @@ class RunState:
         self.step_is_open = False
         """A step was counted whose reply is not there yet."""
         self.awaiting_review = False
-        """The last reply holds no calls and has not been accepted."""
+        """The last reply is an answer, in text or by a tool that ends the run, and has not been
+        accepted."""
         self.empty_replies = 0
         """Empty replies in a row."""
         self.malformed_calls = 0
@@ -101,6 +103,10 @@ class RunState:
     def was_started(self, call: ToolCall) -> ToolStarted | None:
         """The intent of a call that has no result: its process died while it ran."""
         return self._started.get(call.id)
+
+    def is_early_answer(self, call: ToolCall) -> bool:
+        """`call` would end the run, but came with others whose results the model has not seen."""
+        return len(self._open_calls) > 1 and self._ends_run(call)
 
     # --- the fold --------------------------------------------------------------------------
 
@@ -196,10 +202,16 @@ class RunState:
                     tool_name=result.call.name,
                 )
             )
+        if len(results) == 1 and not results[0].is_error and self._ends_run(results[0].call):
+            self.awaiting_review = True
+            self.last_text = results[0].result
         self._open_calls = ()
         if self.prompt is not None and self.steps == self.prompt.max_steps - 1:
             last = self.messages[-1]
             self.messages[-1] = replace(last, text=last.text + LAST_STEP_NOTICE)
+
+    def _ends_run(self, call: ToolCall) -> bool:
+        return self.prompt is not None and plain_name(call.name) in self.prompt.ends_run
 
 
 class FoldingSink:

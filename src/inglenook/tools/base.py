@@ -22,6 +22,9 @@ class ToolSpec:
     """The call leaves this machine."""
     volatile: bool = False
     """Asking again is reasonable (a clock): the repetition guard lets it."""
+    ends_run: bool = False
+    """Its result is the run's answer, where the call came alone. Beside other calls, another such
+    one included, it is refused: an answer given before their results were seen is not final."""
 
 
 class Tool(Protocol):

@@ -67,7 +67,11 @@ class ToolRegistry:
 
     def is_volatile(self, name: str) -> bool:
         tool = self._find(name)
-        return tool is not None and tool.spec.volatile
+        return tool is not None and (tool.spec.volatile or tool.spec.ends_run)
+
+    def ends_run(self, name: str) -> bool:
+        tool = self._find(name)
+        return tool is not None and tool.spec.ends_run
 
     async def dispatch(self, call: ToolCall, run: RunContext) -> None:
         tool = self._find(call.name)
