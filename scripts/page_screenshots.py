@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from inglenook.api.page import PAGE_FOLDER  # noqa: E402
+from inglenook.api.page_folder import PAGE_FOLDER  # noqa: E402
 from tests.e2e.browser import OpenedPage, launched, opened  # noqa: E402
 from tests.e2e.page_mock import MockApi, serve, yesterday  # noqa: E402
 from tests.e2e.page_scenes import plain_scene, policy_scene  # noqa: E402

@@ -1,5 +1,7 @@
 """Which parts the settings bring together."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,3 +34,12 @@ async def test_without_an_engine_no_run_can_search_the_web(
             await runtime.runs.wait(row.id)
         names = {tool["function"]["name"] for tool in server.chats[0].body["tools"]}
     assert ("web_search" in names) is is_offered
+
+
+def test_a_command_loads_no_web_framework():
+    program = (
+        "import sys, inglenook.cli.ask, inglenook.cli.doctor\n"
+        "print([name for name in ('starlette', 'fastapi', 'uvicorn') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "[]\n", done.stderr

@@ -12,7 +12,7 @@ from inglenook.agent.delegate import ChildAgent, DelegateTool
 from inglenook.agent.guardrails import standard_guardrails
 from inglenook.agent.replay import replay
 from inglenook.agent.strategies import ASSISTANT
-from inglenook.api.page import PAGE_FOLDER
+from inglenook.api.page_folder import PAGE_FOLDER
 from inglenook.context.cleanup import KeepAll
 from inglenook.errors import ConfigError, ProviderError, StoreError, shown_address
 from inglenook.events import RunEvent

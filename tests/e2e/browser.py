@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright
 
-from inglenook.api.page import PAGE_FOLDER
+from inglenook.api.page_folder import PAGE_FOLDER
 from tests.e2e.page_mock import MockApi, serve
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

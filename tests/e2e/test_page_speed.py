@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
-from inglenook.api.page import PAGE_FOLDER
+from inglenook.api.page_folder import PAGE_FOLDER
 from tests.e2e.browser import OpenedPage
 from tests.e2e.page_mock import MockApi
 from tests.e2e.page_scenes import long_scene

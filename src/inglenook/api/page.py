@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-PAGE_FOLDER = Path(__file__).parent / "page"
+from inglenook.api.page_folder import PAGE_FOLDER
 
 SECURITY_HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": (

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Protocol, cast
 
 from fastapi import Depends, Request
 
-from inglenook.api.page import PAGE_FOLDER
+from inglenook.api.page_folder import PAGE_FOLDER
 from inglenook.knowledge.base import Knowledge, KnowledgeBase, Label
 from inglenook.providers.catalogue import ModelCatalogue
 from inglenook.runs.doctor import Check
@@ -77,7 +77,8 @@ class Services:
     """Empty: only callers on loopback are served."""
     show_reasoning: bool = False
     allowed_hosts: frozenset[str] = frozenset()
-    """Host names, without ports, by which the server may be called besides the loopback ones."""
+    """Host names, without ports, by which the server may be called besides the loopback ones; `*`
+    is any."""
     page_folder: Path = PAGE_FOLDER
     """The built page; where nothing lies there, the page's addresses say how to get it."""
     example_question: str | None = None

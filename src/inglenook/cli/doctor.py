@@ -4,7 +4,8 @@ import json
 import sys
 from dataclasses import asdict
 
-from inglenook.bootstrap import PAGE_FOLDER, open_runtime
+from inglenook.api.page_folder import PAGE_FOLDER
+from inglenook.bootstrap import open_runtime
 from inglenook.cli.render import Progress, plain
 from inglenook.errors import StoreError
 from inglenook.runs.doctor import Check, check_home, check_page, check_python, run_checks
