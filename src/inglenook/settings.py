@@ -7,6 +7,7 @@ Precedence: flag, environment, file, default. The only module that reads the env
 import difflib
 import json
 import os
+import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -15,11 +16,20 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from inglenook.errors import ConfigError, shown_address
 
 FILE_NAME = "inglenook.toml"
+HOST_NAME = re.compile(r"[\w.-]+|\[[0-9a-f:.]+\]", re.ASCII | re.IGNORECASE)
+"""A name, an IPv4 or a bracketed IPv6 address, without port."""
 PACKAGE_INDEX = "https://pypi.org/simple"
 LATER_SECTIONS = (
     "research", "cache", "workspace", "gateway", "mcp", "experiments"
@@ -39,6 +49,20 @@ class Server(Section):
     token: str = Field(default="", repr=False)
     """Empty: only callers on loopback are served."""
     show_reasoning: bool = False
+    allowed_hosts: list[str] = []
+    """Names by which the server may be called besides `host` and the loopback ones."""
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _are_host_names(cls, names: list[str], info: ValidationInfo) -> list[str]:
+        for name in names:
+            if name == "*" and not info.data.get("token"):
+                raise ValueError("'*' (any name) needs server.token: it would let any web page in")
+            if name != "*" and not HOST_NAME.fullmatch(name):
+                raise ValueError(
+                    f"{name!r} is no host name; write the name alone, such as 'box.lan'"
+                )
+        return names
 
 
 class Store(Section):

@@ -8,6 +8,7 @@ import pytest
 from inglenook.api.app import create_app
 from inglenook.api.auth import Guard, host_name, wants_token
 from inglenook.api.page import page_routes
+from inglenook.settings import load
 from tests.api.serving import open_routes, serve, services
 from tests.support import bench, replies, say
 
@@ -86,6 +87,27 @@ def test_any_other_host_is_refused_on_every_path(host: str):
 def test_a_configured_host_is_ours_in_any_case():
     headers = {"authorization": "Bearer s3cret-ü"}
     assert status(LOCKED, hosts=("BOX.example:443",), headers=headers) is None
+
+
+def test_a_configured_name_does_not_let_other_machines_in():
+    guard = Guard(nothing, token="", allowed_hosts=frozenset({"box.example"}))
+    assert status(guard, hosts=("box.example:8420",)) is None
+    assert status(guard, hosts=("box.example:8420",), client=("192.168.1.9", 1)) == 403
+
+
+def test_a_star_allows_every_name_but_no_caller_without_the_token():
+    guard = Guard(nothing, token="s3cret", allowed_hosts=frozenset({"*"}))
+    named = {"hosts": ("anything.example",)}
+    assert status(guard, **named, headers={"authorization": "Bearer s3cret"}) is None
+    assert status(guard, **named) == 401
+
+
+def test_the_refusal_of_a_name_says_which_setting_allows_it():
+    problem = OPEN.refusal(scope(hosts=("box.example",)))
+    assert problem is not None
+    assert "server.allowed_hosts" in problem.in_words
+    loaded = load(environment={"INGLENOOK_SERVER__ALLOWED_HOSTS": '["box.example"]'})
+    assert loaded.settings.server.allowed_hosts == ["box.example"]
 
 
 @pytest.mark.parametrize("hosts", [(), ("localhost", "evil.example"), ("localhost", "localhost")])

@@ -24,6 +24,36 @@ def test_flag_over_environment_over_file_over_default(tmp_path: Path):
     assert (flagged.settings.server.port, flagged.origins["server.port"]) == (3333, "flag")
 
 
+@pytest.mark.parametrize(
+    ("hosts", "words"),
+    [
+        ("['*']", "needs server.token"),
+        ("['http://box.lan']", "'http://box.lan' is no host name"),
+        ("['box.lan:8420']", "'box.lan:8420' is no host name"),
+        ("['*.lan']", "'*.lan' is no host name"),
+        ("['']", "'' is no host name"),
+        ("'box.lan'", "server.allowed_hosts = 'box.lan'"),
+    ],
+)
+def test_what_is_no_allowed_host_is_refused_by_name(tmp_path: Path, hosts: str, words: str):
+    file = tmp_path / "c.toml"
+    file.write_text(f"[server]\nallowed_hosts = {hosts}")
+    with pytest.raises(ConfigError) as error:
+        load(config=file, environment={})
+    assert words in str(error.value)
+    assert "server.allowed_hosts" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ["allowed_hosts = ['box.lan', '10.0.0.7', '[fe80::1]']", "token = 't'\nallowed_hosts = ['*']"],
+)
+def test_names_addresses_and_with_a_token_the_star_are_allowed(tmp_path: Path, lines: str):
+    file = tmp_path / "c.toml"
+    file.write_text(f"[server]\n{lines}")
+    assert load(config=file, environment={}).settings.server.allowed_hosts
+
+
 def test_the_cache_folder_is_not_the_cache_section(tmp_path: Path):
     loaded = load(environment={"INGLENOOK_CACHE": str(tmp_path)})
     assert loaded.cache == tmp_path

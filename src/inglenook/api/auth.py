@@ -12,6 +12,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from inglenook.api.errors import Problem
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+ANY_NAME = "*"
+"""As an allowed host: every name is. Only for a server with a token."""
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 FORWARDING_HEADERS = frozenset({b"forwarded", b"x-forwarded-for", b"x-real-ip"})
 TOKEN_HEADER = b"x-inglenook-token"
@@ -28,7 +30,7 @@ class Guard:
     def __init__(self, app: ASGIApp, *, token: str, allowed_hosts: frozenset[str]) -> None:
         self._app = app
         self._token = token.encode()
-        self._hosts = LOOPBACK_NAMES | {host.lower() for host in allowed_hosts}
+        self._hosts = LOOPBACK_NAMES | {host_name(host) for host in allowed_hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -49,12 +51,15 @@ class Guard:
         if len(hosts) != 1:
             return Problem(status=400, message="the request needs exactly one Host header")
         name = host_name(hosts[0])
-        if name in self._hosts or name == (scope.get("server") or ("",))[0]:
+        if not self._hosts.isdisjoint({name, ANY_NAME}):
+            return None
+        if name == (scope.get("server") or ("",))[0]:
             return None
         return Problem(
             status=403,
             message=f"this server is not called {name!r:.100}",
-            hint="Call it by 127.0.0.1 or localhost, or add the name to the allowed hosts.",
+            hint="Call it by 127.0.0.1 or localhost, or add the name to server.allowed_hosts "
+            "in inglenook.toml.",
         )
 
     def _origin(self, scope: Scope) -> Problem | None:

@@ -17,6 +17,7 @@ TEMPLATE = """\
 # port = 8420
 # token = ""                 # empty: only callers on this machine are served
 # show_reasoning = false     # true shows a model's thinking to users
+# allowed_hosts = []         # names that callers may use besides host and localhost: ["box.lan"]
 
 [knowledge]
 # provider = "local"         # or "open-webui": its collections, with each user's own key

@@ -144,7 +144,7 @@ def _services(
         version=version("inglenook"),
         token=settings.server.token,
         show_reasoning=settings.server.show_reasoning,
-        allowed_hosts=frozenset({settings.server.host}),
+        allowed_hosts=frozenset({settings.server.host, *settings.server.allowed_hosts}),
         page_folder=PAGE_FOLDER,
         example_question=EXAMPLE_QUESTION if examples else None,
         example_knowledge=tuple(examples),
