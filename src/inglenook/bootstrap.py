@@ -23,13 +23,14 @@ from inglenook.knowledge.open_webui import OpenWebUIKnowledge
 from inglenook.providers.base import ModelProvider, ModelSpec
 from inglenook.providers.catalogue import THREE_WAYS, ModelCatalogue
 from inglenook.providers.demo_model import DemoModel
-from inglenook.providers.demo_weights import DemoWeights, Report
+from inglenook.providers.demo_weights import DemoWeights
 from inglenook.providers.discovery import OllamaModels, OpenAIModels
 from inglenook.providers.ollama import DEFAULT_CONTEXT_TOKENS, OllamaProvider
 from inglenook.providers.openai_chat import OpenAIChatProvider
 from inglenook.providers.recovery import RecoveringProvider
 from inglenook.providers.retry import RetryingProvider
 from inglenook.providers.transport import open_session
+from inglenook.providers.weights_file import Report
 from inglenook.run_request import RequestLimits
 from inglenook.runs.broadcast import Broadcast
 from inglenook.runs.children import Children

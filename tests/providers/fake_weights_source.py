@@ -8,7 +8,7 @@ from typing import Literal
 
 from aiohttp import web
 
-from inglenook.providers.demo_weights import Pieces, WeightsFile
+from inglenook.providers.weights_file import Pieces, WeightsFile
 
 Mode = Literal["ok", "no_range", "other_size", "gone"]
 CONTENT = bytes(range(256)) * 41  # 10,496 bytes: two whole pieces and a rest

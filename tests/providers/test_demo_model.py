@@ -17,8 +17,8 @@ from inglenook.errors import ProviderError
 from inglenook.providers.demo_examples import DEMO_EXAMPLES
 from inglenook.providers.demo_model import DemoModel
 from inglenook.providers.demo_server import patched, threads
-from inglenook.providers.demo_weights import Progress
 from inglenook.providers.scripted import ScriptedProvider
+from inglenook.providers.weights_file import Progress
 from tests.providers.fake_weights_source import FakeWeightsSource
 from tests.providers.test_demo_weights import weights
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from inglenook.errors import ProviderError
-from inglenook.providers.demo_weights import DemoWeights, Progress
+from inglenook.providers.demo_weights import DemoWeights
+from inglenook.providers.weights_file import Progress
 from inglenook.store.locks import FileLock
 from tests.providers.fake_weights_source import CONTENT, PIECE_BYTES, FakeWeightsSource, wheel_of
 

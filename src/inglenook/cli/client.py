@@ -12,7 +12,7 @@ from inglenook.bootstrap import Runtime, open_runtime
 from inglenook.errors import InvalidRequest, RuntimeFault, StoreError
 from inglenook.events import TextDelta
 from inglenook.messages import Message
-from inglenook.providers.demo_weights import Report
+from inglenook.providers.weights_file import Report
 from inglenook.run_request import RunRequest
 from inglenook.settings import Loaded
 from inglenook.store.base import StoredEvent

