@@ -7,7 +7,6 @@ import pytest
 
 from inglenook.api.app import create_app
 from inglenook.api.auth import Guard, host_name, wants_token
-from inglenook.api.page import page_routes
 from inglenook.settings import load
 from tests.api.serving import open_routes, serve, services
 from tests.support import bench, replies, say
@@ -190,13 +189,26 @@ def test_a_mount_point_hides_no_private_path():
     assert wants_token({**scope("/base/api/runs"), "root_path": "/base"})
 
 
-async def test_every_route_is_private_or_one_of_the_page(tmp_path: Path):
+PUBLIC = {"/health", "/", "/runs", "/runs/{run_id}", "/knowledge", "/models", "/doctor"}
+PUBLIC |= {"/settings", "/assets/{name}"}
+
+
+async def test_every_route_outside_the_public_list_wants_the_token(tmp_path: Path):
     async with bench(tmp_path, replies(say("x"))) as b:
         app = create_app(services(b))
-    page = {route.path for route in page_routes()}
-    open_paths = {path for path, methods in open_routes(app) if "GET" in methods}
-    assert {path for path in open_paths if not wants_token(scope(path))} == page | {"/health"}
-    assert len(open_paths) > 20
+    routes = open_routes(app)
+    assert {path for path, _ in routes} > PUBLIC
+    for path, methods in routes:
+        for method in methods:
+            is_read_of_public = path in PUBLIC and method in ("GET", "HEAD")
+            assert status(LOCKED, path=path, method=method) == (None if is_read_of_public else 401)
+
+
+@pytest.mark.parametrize(
+    "path", ["/new", "/new/{id}", "/runs/x/new", "/assets/x/y", "/health/new", "/healthy", "//", ""]
+)
+def test_a_path_that_nobody_thought_of_wants_the_token(path: str):
+    assert status(LOCKED, path=path) == 401
 
 
 async def test_over_http_a_foreign_host_is_refused_with_security_headers(tmp_path: Path):
@@ -218,5 +230,5 @@ async def test_over_http_the_token_opens_the_api(tmp_path: Path):
         assert (await client.get("/health")).status == 200
         assert (await client.get("/")).status == 200
         assert (await client.get("/docs")).status == 401
-        assert (await client.get("//api/runs")).status == 404
+        assert (await client.get("//api/runs")).status == 401
         assert (await client.get("/api/runs/")).status == 401

@@ -7,9 +7,11 @@ Decides on `scope["path"]` and the raw headers. `request.url` is built from what
 import hmac
 import ipaddress
 
+from starlette.routing import compile_path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from inglenook.api.errors import Problem
+from inglenook.api.page import PAGE_PATHS
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 ANY_NAME = "*"
@@ -17,11 +19,9 @@ ANY_NAME = "*"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 FORWARDING_HEADERS = frozenset({b"forwarded", b"x-forwarded-for", b"x-real-ip"})
 TOKEN_HEADER = b"x-inglenook-token"
-PRIVATE = frozenset(
-    {"api", "v1", "agent", "agui", "mcp", "metrics", "docs", "openapi.json", "ready"}
-)
-"""First parts of the paths that want the token. What is left is `/health` and the page's files,
-which hold nothing of anybody."""
+PUBLIC_PATHS = ("/health", *PAGE_PATHS)
+"""Read without the token. Everything else wants it, and so does whatever is added."""
+_PUBLIC = tuple(compile_path(path)[0] for path in PUBLIC_PATHS)
 
 
 class Guard:
@@ -96,9 +96,10 @@ class Guard:
 
 
 def wants_token(scope: Scope) -> bool:
+    """False only for reading what is public."""
     path: str = scope["path"].removeprefix(scope.get("root_path", "").rstrip("/"))
-    first = path.removeprefix("/").partition("/")[0]
-    return scope["method"] not in SAFE_METHODS or first in PRIVATE
+    is_public = any(pattern.fullmatch(path) for pattern in _PUBLIC)
+    return not is_public or scope["method"] not in ("GET", "HEAD")
 
 
 def is_on_loopback(scope: Scope) -> bool:

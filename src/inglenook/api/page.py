@@ -32,6 +32,9 @@ SECURITY_HEADERS: Mapping[str, str] = {
 """For every answer of the server. No script, style, image or connection from anywhere else."""
 
 _ADDRESSES = ("/", "/runs", "/runs/{run_id}", "/knowledge", "/models", "/doctor", "/settings")
+_ASSET = "/assets/{name}"
+PAGE_PATHS = (*_ADDRESSES, _ASSET)
+"""All that the page's files are served at; they hold nothing of anybody."""
 _FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 _ALWAYS_FRESH = {"Cache-Control": "no-cache"}
 
@@ -82,7 +85,7 @@ def page_routes(folder: Path = PAGE_FOLDER) -> list[Route]:
         return found.response(request, _FOREVER)
 
     pages = [Route(path, page, include_in_schema=False) for path in _ADDRESSES]
-    return [*pages, Route("/assets/{name}", asset, include_in_schema=False)]
+    return [*pages, Route(_ASSET, asset, include_in_schema=False)]
 
 
 def _load(path: Path) -> _Asset | None:
