@@ -189,8 +189,8 @@ def test_a_mount_point_hides_no_private_path():
     assert wants_token({**scope("/base/api/runs"), "root_path": "/base"})
 
 
-PUBLIC = {"/health", "/", "/runs", "/runs/{run_id}", "/knowledge", "/models", "/doctor"}
-PUBLIC |= {"/settings", "/assets/{name}"}
+PAGE = {"/", "/runs", "/runs/{run_id}", "/knowledge", "/models", "/doctor", "/settings"}
+PUBLIC = {"/health", "/assets/{name}", *PAGE}
 
 
 async def test_every_route_outside_the_public_list_wants_the_token(tmp_path: Path):
