@@ -1,8 +1,11 @@
 """The event log's promises: order, durability, one writer, a chain that shows every change."""
 
 import contextlib
+import errno
+import os
 import sqlite3
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -177,11 +180,99 @@ async def test_pages_of_runs_hold_each_run_once_newest_first(store: SqliteStore)
 
 
 async def test_inbox_items_are_taken_once_and_only_by_their_runs_holder(store: SqliteStore):
+    for id in ("run_1", "run_2"):
+        await store.create_run(row(id), started())
     await store.post("run_1", "cancel", {})
     await store.post("run_2", "cancel", {"why": "x"})
     assert [item.run_id for item in await store.take(["run_1"])] == ["run_1"]
     assert await store.take(["run_1"]) == []
     assert [item.payload for item in await store.take(["run_2"])] == [{"why": "x"}]
+
+
+async def test_the_inbox_of_a_run_goes_with_its_end(store: SqliteStore):
+    log = await claimed(store, await store.create_run(row(), started()))
+    await store.post("run_1", "cancel", {})
+    log.append(FINISHED)
+    await log.settle()
+    await store.post("run_1", "cancel", {})  # by somebody who has not seen the end
+    assert await store.take(["run_1"]) == []
+
+
+async def test_what_is_written_to_no_run_is_dropped(store: SqliteStore):
+    await store.post("run_1", "cancel", {})
+    await store.create_run(row(), started())
+    assert await store.take(["run_1"]) == []
+
+
+@dataclass
+class CountedSync:
+    """The disk's sync, counted; `error` is what it says instead."""
+
+    calls: int = 0
+    error: OSError | None = None
+
+    def __call__(self, descriptor: int) -> None:
+        self.calls += 1
+        if self.error is not None:
+            raise self.error
+        os.fsync(descriptor)
+
+
+@pytest.fixture
+async def synced(tmp_path: Path) -> AsyncGenerator[tuple[SqliteStore, CountedSync], None]:
+    sync = CountedSync()
+    store = SqliteStore(tmp_path, fsync=sync)
+    yield store, sync
+    await store.close()
+
+
+async def test_what_was_stored_without_a_sync_is_synced_when_somebody_asks(
+    synced: tuple[SqliteStore, CountedSync],
+):
+    store, sync = synced
+    log = await claimed(store, await store.create_run(row(), started()))
+    log.append(StepStarted(step=1, remaining=9))
+    await log.settle()
+    assert sync.calls == 0
+    await log.settle(sync=True)
+    assert sync.calls == 1, "the commit lay in the system's memory alone"
+    await log.settle(sync=True)
+    assert sync.calls == 1, "nothing came since"
+
+
+async def test_a_run_that_another_process_wrote_is_synced_too(
+    tmp_path: Path, synced: tuple[SqliteStore, CountedSync]
+):
+    store, sync = synced
+    other = SqliteStore(tmp_path)
+    await other.create_run(row(), started())
+    log = await claimed(store, row())
+    await log.settle(sync=True)
+    assert sync.calls == 1
+    await other.close()
+
+
+async def test_a_commit_that_is_synced_itself_takes_those_before_along(
+    synced: tuple[SqliteStore, CountedSync],
+):
+    store, sync = synced
+    log = await claimed(store, await store.create_run(row(), started()))
+    log.append(StepStarted(step=1, remaining=9))
+    await log.settle(sync=True)
+    await log.settle(sync=True)
+    assert sync.calls == 0
+
+
+async def test_a_sync_that_fails_is_an_error_and_no_success(
+    synced: tuple[SqliteStore, CountedSync],
+):
+    store, sync = synced
+    log = await claimed(store, await store.create_run(row(), started()))
+    sync.error = OSError(errno.EIO, "Input/output error")
+    with pytest.raises(StoreError, match=r"cannot be synced .*Input/output error"):
+        await log.settle(sync=True)
+    with pytest.raises(StoreError):
+        log.append(FINISHED)
 
 
 async def test_an_untouched_log_verifies(store: SqliteStore):

@@ -86,7 +86,8 @@ class RunLog(Protocol):
         ...
 
     def settle(self, *, sync: bool = False) -> Awaitable[None]:
-        """Wait until everything appended is committed; with `sync`, on the disk itself.
+        """Wait until everything appended is committed; with `sync`, until all of the run is on the
+        disk itself, whoever appended it and whenever.
 
         Raises:
             LeaseLost, StoreError: As `append`.
@@ -153,7 +154,7 @@ class RuntimeStore(Protocol):
         ...
 
     async def post(self, run_id: str, kind: InboxKind, payload: dict[str, object]) -> None:
-        """Write to a run's inbox; anybody may."""
+        """Write to a run's inbox; anybody may. A run that has ended has none any more."""
         ...
 
     async def take(self, run_ids: Sequence[str]) -> list[InboxItem]:

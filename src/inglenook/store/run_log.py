@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from inglenook.errors import LeaseLost, StoreError
 from inglenook.events import ENDED, RunEvent, RunFinished, RunResumed, RunWaiting, encode
@@ -83,17 +83,35 @@ class LogQueue:
             self._is_due = True
             self._loop.call_soon(self.flush)
 
-    def flush(self, *, sync: bool = False) -> None:
-        """Hand the line over now; with `sync`, all of it to the disk itself."""
+    def flush(self) -> None:
+        """Hand the line over now."""
         self._is_due = False
         if self._pending:
-            jobs = [log.job(appends, sync) for log, appends in self._pending.items()]
-            self._pending.clear()
-            self._writer.submit(jobs)
+            self._hand_over(sync=False)
+
+    def flush_to_disk(self, log: "SqliteRunLog") -> None:
+        """Hand the line over, with at least one job of `log`, which is done once all before is on
+        the disk itself."""
+        self._is_due = False
+        self._pending.setdefault(log, [])
+        self._hand_over(sync=True)
+
+    def _hand_over(self, *, sync: bool) -> None:
+        jobs = [log.job(appends, sync) for log, appends in self._pending.items()]
+        self._pending.clear()
+        self._writer.submit(jobs)
 
     def _linger_ends(self) -> None:
         self._timer = None
         self.flush()
+
+
+class Waiter(NamedTuple):
+    """Somebody for whom the first `events` of a lease must be stored; with `sync`, on the disk."""
+
+    events: int
+    sync: bool
+    settled: asyncio.Future[None]
 
 
 class SqliteRunLog:
@@ -112,7 +130,7 @@ class SqliteRunLog:
         self._appended = 0
         self._stored = 0
         self._error: Exception | None = None
-        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
+        self._waiters: list[Waiter] = []
 
     def append(self, event: RunEvent) -> None:
         if self._error is not None:
@@ -126,21 +144,21 @@ class SqliteRunLog:
         future = asyncio.get_running_loop().create_future()
         if self._error is not None:
             future.set_exception(self._error)
+        elif sync:  # also where all is stored: those commits may not be on the disk yet
+            self._waiters.append(Waiter(self._appended, True, future))
+            self._queue.flush_to_disk(self)
         elif self._stored == self._appended:
             future.set_result(None)
         else:
-            self._waiters.append((self._appended, future))
-            if sync:
-                self._queue.flush(sync=True)
-            else:
-                self._queue.flush_soon()
+            self._waiters.append(Waiter(self._appended, False, future))
+            self._queue.flush_soon()
         return future
 
     def job(self, appends: list[Append], sync: bool) -> Job:
         of_the_row = [each for each in appends if isinstance(each.event, EVENTS_OF_THE_ROW)]
         return Job(
             run=lambda db: self._insert(db, appends, of_the_row),
-            done=self._done,
+            done=lambda stored, error: self._done(stored, error, on_disk=sync),
             sync=sync,
             failed=self._fail,
             is_one_statement=len(appends) <= ROWS_PER_INSERT and not of_the_row,
@@ -161,7 +179,7 @@ class SqliteRunLog:
     def _fail(self) -> None:
         self._has_failed = True
 
-    def _done(self, stored: list[Append] | None, error: Exception | None) -> None:
+    def _done(self, stored: list[Append] | None, error: Exception | None, *, on_disk: bool) -> None:
         if error is not None:
             self._error = error
         for append in stored or ():
@@ -175,19 +193,19 @@ class SqliteRunLog:
                     payload=append.payload,
                 )
             )
-        self._release()
+        self._release(on_disk)
 
-    def _release(self) -> None:
-        waiting: list[tuple[int, asyncio.Future[None]]] = []
-        for target, future in self._waiters:
-            if future.done():
+    def _release(self, on_disk: bool) -> None:
+        waiting: list[Waiter] = []
+        for waiter in self._waiters:
+            if waiter.settled.done():
                 continue
             if self._error is not None:
-                future.set_exception(self._error)
-            elif self._stored >= target:
-                future.set_result(None)
+                waiter.settled.set_exception(self._error)
+            elif self._stored >= waiter.events and (on_disk or not waiter.sync):
+                waiter.settled.set_result(None)
             else:
-                waiting.append((target, future))
+                waiting.append(waiter)
         self._waiters = waiting
 
 
@@ -241,6 +259,7 @@ def _update_row(db: sqlite3.Connection, run_id: str, event: RunEvent, at: str) -
             " owner = NULL, lease_until = NULL WHERE id = ?",
             (event.status, event.reason, storable(event.explanation), at, run_id),
         )
+        db.execute("DELETE FROM inbox WHERE run_id = ?", (run_id,))
     elif isinstance(event, RunWaiting):
         db.execute(
             "UPDATE runs SET status = 'waiting', reason = ?, owner = NULL, lease_until = NULL"

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
@@ -55,13 +56,17 @@ _COLUMNS = (
 
 
 class SqliteStore:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, fsync: Callable[[int], None] = os.fsync) -> None:
         """Opens (and creates) `folder`/inglenook.db; call inside the event loop.
+
+        Args:
+            fsync: Puts an open file on the disk; SQLite's own commits do not go through it.
 
         Raises:
             StoreError: The file cannot be opened, or a newer version wrote it.
         """
         self._path = folder / "inglenook.db"
+        self._fsync = fsync
         self._loop = asyncio.get_running_loop()
         self._local = threading.local()
         self._connections: list[sqlite3.Connection] = []
@@ -77,7 +82,7 @@ class SqliteStore:
             raise StoreError(explain(error)) from error
         self._path.chmod(0o600)
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-reader")
-        self._writer = GroupWriter(self._connect, self._loop)
+        self._writer = GroupWriter(self._connect, self._sync_commits, self._loop)
         self._queue = LogQueue(self._writer, self._loop, self._key)
 
     # --- runs ------------------------------------------------------------------------------
@@ -198,10 +203,12 @@ class SqliteStore:
     # --- inbox -----------------------------------------------------------------------------
 
     async def post(self, run_id: str, kind: InboxKind, payload: dict[str, object]) -> None:
-        values = (run_id, kind, json.dumps(payload))
+        values = (run_id, kind, json.dumps(payload), run_id)
         await self._writer.call(
             lambda db: db.execute(
-                "INSERT INTO inbox (run_id, kind, payload) VALUES (?, ?, ?)", values
+                "INSERT INTO inbox (run_id, kind, payload) SELECT ?, ?, ?"
+                " WHERE EXISTS (SELECT 1 FROM runs WHERE id = ? AND finished_at IS NULL)",
+                values,
             )
         )
 
@@ -262,6 +269,17 @@ class SqliteStore:
         self._readers.shutdown(wait=True)
         for connection in self._connections:
             connection.close()
+
+    def _sync_commits(self) -> None:
+        """SQLite syncs what it commits next, and nothing that lies there already."""
+        try:
+            descriptor = os.open(f"{self._path}-wal", os.O_RDWR)
+        except FileNotFoundError:
+            return  # nothing was committed since the last log was taken into the database
+        try:
+            self._fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
     def _connect(self) -> sqlite3.Connection:
         db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)

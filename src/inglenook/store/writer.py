@@ -11,13 +11,15 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from inglenook.errors import RuntimeFault, StoreError
 
 logger = logging.getLogger(__name__)
 
 Outcome = Any
+Done: TypeAlias = tuple[Outcome, Exception | None]
+"""A job's result, or why there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,8 @@ class Job:
     done: Callable[[Outcome, Exception | None], None]
     """Called in the event loop after the commit, with the result or the error."""
     sync: bool = False
-    """The commit must be on the disk itself, not only safe from a killed process."""
+    """The commit and all before it must be on the disk itself, not only safe from a killed
+    process; a job that writes nothing asks for those before it."""
     failed: Callable[[], None] = lambda: None
     """Called in the writer's thread when the job will not come again: it is lost."""
     is_one_statement: bool = False
@@ -37,11 +40,18 @@ class Job:
 
 class GroupWriter:
     def __init__(
-        self, connect: Callable[[], sqlite3.Connection], loop: asyncio.AbstractEventLoop
+        self,
+        connect: Callable[[], sqlite3.Connection],
+        sync_commits: Callable[[], None],
+        loop: asyncio.AbstractEventLoop,
     ) -> None:
+        """`sync_commits` puts all that was committed so far on the disk; raises OSError."""
         self._connect = connect
+        self._sync_commits = sync_commits
         self._loop = loop
         self._jobs: queue.SimpleQueue[Sequence[Job] | None] = queue.SimpleQueue()
+        self._is_synced = False
+        """All commits are on the disk; a process before may have left some that are not."""
         self._thread = threading.Thread(target=self._work, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -81,9 +91,29 @@ class GroupWriter:
             if wanted != synchronous:
                 db.execute(f"PRAGMA synchronous = {wanted}")
                 synchronous = wanted
+            before = db.total_changes
             outcomes = _commit(db, jobs)
+            if db.total_changes > before:  # a synced commit takes those before it along
+                self._is_synced = wanted == "FULL" and not any(error for _, error in outcomes)
+            if wanted == "FULL" and not self._is_synced:
+                outcomes = self._sync(jobs, outcomes)
             self._loop.call_soon_threadsafe(_deliver, jobs, outcomes)
         db.close()
+
+    def _sync(self, jobs: Sequence[Job], outcomes: list[Done]) -> list[Done]:
+        """Put the commits so far on the disk; where that fails, so do the jobs that wanted it."""
+        try:
+            self._sync_commits()
+        except OSError as error:
+            fault = StoreError(
+                f"the home's database cannot be synced to the disk ({error.strerror or error}); "
+                "check the disk and start again: unfinished runs go on from their last stored event"
+            )
+            fault.__cause__ = error
+            pairs = zip(jobs, outcomes, strict=True)
+            return [(None, fault) if job.sync else outcome for job, outcome in pairs]
+        self._is_synced = True
+        return outcomes
 
     def _drain(self) -> tuple[list[Job], bool]:
         """Everything handed over so far (at least one batch), and whether more may come."""
@@ -97,7 +127,7 @@ class GroupWriter:
         return jobs, False
 
 
-def _commit(db: sqlite3.Connection, jobs: Sequence[Job]) -> list[tuple[Outcome, Exception | None]]:
+def _commit(db: sqlite3.Connection, jobs: Sequence[Job]) -> list[Done]:
     """One transaction for all; if it fails, one for each, so that a bad job fails alone."""
     try:
         return _transaction(db, jobs)
@@ -110,9 +140,7 @@ def _commit(db: sqlite3.Connection, jobs: Sequence[Job]) -> list[tuple[Outcome, 
         return [(None, _fault(error))]
 
 
-def _transaction(
-    db: sqlite3.Connection, jobs: Sequence[Job]
-) -> list[tuple[Outcome, Exception | None]]:
+def _transaction(db: sqlite3.Connection, jobs: Sequence[Job]) -> list[Done]:
     if len(jobs) == 1 and jobs[0].is_one_statement:
         return [_outcome(db, jobs[0])]
     db.execute("BEGIN IMMEDIATE")
@@ -121,7 +149,7 @@ def _transaction(
     return outcomes
 
 
-def _outcome(db: sqlite3.Connection, job: Job) -> tuple[Outcome, Exception | None]:
+def _outcome(db: sqlite3.Connection, job: Job) -> Done:
     try:
         return job.run(db), None
     except RuntimeFault as error:
@@ -138,7 +166,7 @@ def _fault(error: Exception) -> StoreError:
     return fault
 
 
-def _deliver(jobs: Sequence[Job], outcomes: list[tuple[Outcome, Exception | None]]) -> None:
+def _deliver(jobs: Sequence[Job], outcomes: list[Done]) -> None:
     for job, (result, error) in zip(jobs, outcomes, strict=True):
         job.done(result, error)
 
