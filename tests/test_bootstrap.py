@@ -9,7 +9,7 @@ import pytest
 from inglenook.bootstrap import open_runtime
 from inglenook.messages import Message
 from inglenook.run_request import RunRequest
-from inglenook.settings import load
+from inglenook.settings.load import load
 from tests.scripted_server import ScriptedServer
 
 

@@ -46,7 +46,8 @@ from inglenook.runs.doctor import (
 from inglenook.runs.in_process import InProcessEngine
 from inglenook.runs.service import RunService
 from inglenook.runs.supervisor import RunSupervisor
-from inglenook.settings import Loaded, Model
+from inglenook.settings.load import Loaded
+from inglenook.settings.sections import Model
 from inglenook.store.locks import FileLock, Owners
 from inglenook.store.sqlite import SqliteStore
 from inglenook.tools.base import Tool

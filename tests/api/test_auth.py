@@ -7,7 +7,7 @@ import pytest
 
 from inglenook.api.app import create_app
 from inglenook.api.auth import Guard, host_name, wants_token
-from inglenook.settings import load
+from inglenook.settings.load import load
 from tests.api.serving import open_routes, serve, services
 from tests.support import bench, replies, say
 

@@ -1,12 +1,17 @@
 """Settings: precedence, origins, wrong keys; and commands that need no runtime."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 
-from inglenook.cli.config import TEMPLATE
+from inglenook.agent.strategies import STRATEGIES
+from inglenook.cli.config import TEMPLATE, show
 from inglenook.errors import ConfigError, shown_address
-from inglenook.settings import flatten, load, ollama_url
+from inglenook.settings.display import flatten, origin_of
+from inglenook.settings.load import load, ollama_url
+from inglenook.settings.sections import ChildAgent, Limits, Model, Section, Settings
 from tests.cli.program import Program
 
 
@@ -151,6 +156,7 @@ def test_neither_repr_nor_listing_holds_a_token_or_password(tmp_path: Path):
         ("https://box", "https://box:443"),
         ("http://box:1/path/", "http://box:1/path"),
         ("[::1]:7", "http://[::1]:7"),
+        ("u:p@box", "http://u:p@box:11434"),
     ],
 )
 def test_ollama_host_is_read_as_ollama_reads_it(host: str, url: str):
@@ -172,6 +178,76 @@ def test_the_template_is_valid_with_every_line_taken_in(tmp_path: Path):
         "Sol",
         "DeepSeek V4 Pro",
     ]
+
+
+def test_the_template_shows_every_key_and_none_besides(tmp_path: Path):
+    names: dict[str, type[Section]] = {"models": Model, "agents.reader": ChildAgent}
+    for name, section in Settings.model_fields.items():
+        if isinstance(section.annotation, type) and issubclass(section.annotation, Section):
+            names[name] = section.annotation
+    shown: dict[str, set[str]] = {}
+    section = ""
+    for line in TEMPLATE.splitlines():
+        if header := re.fullmatch(r"(?:# )?\[+([\w.]+)\]+", line):
+            section = header[1]
+            shown.setdefault(section, set())
+        elif key := re.match(r"# (\w+) = ", line):
+            shown[section].add(key[1])
+    assert shown == {name: set(section.model_fields) for name, section in names.items()}
+
+
+def test_what_the_template_calls_a_default_is_one(tmp_path: Path):
+    """All but the lines that say what holds without them."""
+    lines = [line for line in TEMPLATE.splitlines() if "without it" not in line]
+    text = "\n".join(lines[: next(n for n, line in enumerate(lines) if "Without" in line)])
+    file = tmp_path / "c.toml"
+    file.write_text(re.sub(r"^# (?=\w+ = )", "", text, flags=re.MULTILINE))
+    given = load(config=file, environment={}).settings
+    assert given.limits.steps == STRATEGIES["assistant"].max_steps
+    assert given.model_copy(update={"limits": Limits()}) == Settings()
+
+
+def test_a_value_deep_in_a_table_keeps_its_origin(tmp_path: Path):
+    file = tmp_path / "c.toml"
+    file.write_text("[server]\n[agents.reader]\ndescription = 'reads'\nsteps = 3\n")
+    loaded = load(config=file, environment={"INGLENOOK_AGENTS__READER__STEPS": "4"})
+    values = dict(flatten(loaded.settings))
+    origins = {key: origin_of(key, loaded.origins) for key in values}
+    assert (values["agents.reader.description"], values["agents.reader.steps"]) == ("reads", 4)
+    assert origins["agents.reader.description"] == str(file)
+    assert origins["agents.reader.steps"] == "environment INGLENOOK_AGENTS__READER__STEPS"
+    assert origins["agents.reader.strategy"] == "default"
+    assert origins["server.port"] == "default", "an empty section gives no value"
+    whole = {"INGLENOOK_AGENTS__READER": '{"description": "reads all"}'}
+    loaded = load(config=file, environment=whole)
+    for key in ("agents.reader.description", "agents.reader.steps"):
+        assert origin_of(key, loaded.origins) == "environment INGLENOOK_AGENTS__READER"
+
+
+@pytest.mark.parametrize(
+    ("variable", "key", "value"),
+    [
+        ("INGLENOOK_HOME", "home", "/x/home"),
+        ("INGLENOOK_CACHE", "cache", "/x/cache"),
+        ("OLLAMA_HOST", "ollama_url", "http://box:1"),
+        ("OLLAMA_BASE_URL", "ollama_url", "http://box:1"),
+        ("OPENAI_BASE_URL", "openai_url", "http://box:1"),
+        ("OPENAI_API_BASE_URL", "openai_url", "http://box:1"),
+        ("OPENAI_API_KEY", "openai_key", "********"),
+        ("INGLENOOK_OPEN_WEBUI_KEY", "open_webui_key", "********"),
+        ("PIP_INDEX_URL", "index_url", "http://box:1"),
+    ],
+)
+async def test_show_names_the_variable_that_set_a_value(
+    capsys: pytest.CaptureFixture[str], variable: str, key: str, value: str
+):
+    given = {variable: "canary" if value == "********" else value}
+    for environment, origin in ((given, f"environment {variable}"), ({}, "default")):
+        await show(load(environment=environment), as_json=True)
+        shown = json.loads(capsys.readouterr().out)[key]
+        assert shown["origin"] == origin
+        assert (shown["value"] == value) is bool(environment)
+        assert shown["value"] != "canary"
 
 
 async def test_init_writes_once_and_show_names_origins(tmp_path: Path):

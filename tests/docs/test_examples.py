@@ -11,7 +11,7 @@ from typer.exceptions import TyperException
 from typer.main import get_command
 
 from inglenook.cli.main import app
-from inglenook.settings import load
+from inglenook.settings.load import load
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from inglenook.api.app import ROUTERS
-from inglenook.settings import ChildAgent, Model, Settings
+from inglenook.settings.sections import ChildAgent, Model, Settings
 
 DOCS = Path(__file__).parents[2] / "docs"
 ADDRESS = re.compile(r"^\| `((?:GET|POST|DELETE|PUT|PATCH) /[^`]*)` \|", re.MULTILINE)

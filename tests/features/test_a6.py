@@ -5,7 +5,7 @@ from pathlib import Path
 from inglenook.bootstrap import open_runtime
 from inglenook.messages import Message
 from inglenook.run_request import RunRequest
-from inglenook.settings import load
+from inglenook.settings.load import load
 from tests.fake_open_webui import FakeBase, FakeFile, FakeOpenWebUI
 from tests.scripted_replies import calls
 from tests.scripted_server import ScriptedServer

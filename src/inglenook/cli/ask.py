@@ -17,7 +17,7 @@ from inglenook.cli.render import EXIT_CODES, Progress, print_line
 from inglenook.cli.sample import ensure_sample
 from inglenook.messages import Message
 from inglenook.run_request import RequestLimits, RunRequest
-from inglenook.settings import Loaded
+from inglenook.settings.load import Loaded
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from inglenook.events import TextDelta
 from inglenook.messages import Message
 from inglenook.providers.weights_file import Report
 from inglenook.run_request import RunRequest
-from inglenook.settings import Loaded
+from inglenook.settings.load import Loaded
 from inglenook.store.base import StoredEvent
 from inglenook.store.locks import FileLock, unusable
 

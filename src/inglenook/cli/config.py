@@ -2,11 +2,14 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from inglenook.cli.render import Progress, print_line
-from inglenook.errors import ConfigError
-from inglenook.settings import FILE_NAME, Loaded, flatten
+from inglenook.errors import ConfigError, shown_address
+from inglenook.settings.display import flatten, origin_of
+from inglenook.settings.load import FILE_NAME, Loaded
 
 TEMPLATE = """\
 # Inglenook's configuration. Lines with a # show defaults and examples; take the # away to use one.
@@ -19,12 +22,20 @@ TEMPLATE = """\
 # show_reasoning = false     # true shows a model's thinking to users
 # allowed_hosts = []         # names that callers may use besides host and localhost: ["box.lan"]
 
+[store]
+# url = "sqlite"             # nothing else in this version
+
+[engine]
+# kind = "in-process"        # nothing else in this version
+
 [knowledge]
 # provider = "local"         # or "open-webui": its collections, with each user's own key
 # embedder = "builtin"       # "ollama:<model>", "openai:<model>" or "none" (full text alone)
 
 [web]
-# engines = ["duckduckgo"]   # used only by runs whose user turned the web on
+# engines = ["duckduckgo"]   # used only by runs whose user turned the web on; []: by none
+# duckduckgo_url = "https://html.duckduckgo.com"
+# proxy = "http://127.0.0.1:3128"   # for web searches; no proxy without it
 
 [approvals]
 # web_search = "allow"       # "block": no run has it
@@ -32,6 +43,7 @@ TEMPLATE = """\
 [limits]
 # steps = 12                 # model calls a run
 # seconds = 600              # no limit without it
+# output_tokens = 4096       # in one reply; the server decides without it
 
 # Without [[models]] every model of a reachable Ollama (OLLAMA_HOST) and of OPENAI_BASE_URL is
 # offered. qwen3 is known to call tools well.
@@ -41,6 +53,7 @@ TEMPLATE = """\
 # model = "qwen3:8b"
 # context_tokens = 16384     # asked for with every call
 # thinking = true
+# tool_mode = "auto"         # "native": it can call tools, though its server does not say so
 
 # The four models of a larger installation:
 # [[models]]
@@ -73,6 +86,9 @@ TEMPLATE = """\
 # Specialists that the `delegate` tool may call: read-only, one level deep.
 # [agents.reader]
 # description = "reads long documents and reports what they say about one question"
+# strategy = "assistant"     # nothing else in this version
+# model = "qwen3"            # without it the parent's
+# tools = "read"             # nothing else in this version
 # steps = 8
 """
 
@@ -97,14 +113,23 @@ def init() -> int:
 
 async def show(loaded: Loaded, *, as_json: bool) -> int:
     values = {
-        key: {"value": value, "origin": loaded.origins.get(key, "default")}
-        for key, value in flatten(loaded.settings)
+        key: {"value": value, "origin": origin_of(key, loaded.origins)}
+        for key, value in [*flatten(loaded.settings), *_outside(loaded)]
     }
-    values["home"] = {"value": str(loaded.home), "origin": "INGLENOOK_HOME or the platform"}
-    values["cache"] = {"value": str(loaded.cache), "origin": "INGLENOOK_CACHE or the platform"}
     if as_json:
         sys.stdout.write(json.dumps(values, indent=2) + "\n")
         return 0
     for key, entry in values.items():
         print_line(f"{key} = {json.dumps(entry['value'])}    # {entry['origin']}")
     return 0
+
+
+def _outside(loaded: Loaded) -> Iterator[tuple[str, Any]]:
+    """What the environment alone sets; of the keys only whether they are there."""
+    yield "home", str(loaded.home)
+    yield "cache", str(loaded.cache)
+    yield "ollama_url", shown_address(loaded.ollama_url)
+    yield "openai_url", loaded.openai_url and shown_address(loaded.openai_url)
+    yield "openai_key", loaded.openai_key and "********"
+    yield "open_webui_key", loaded.open_webui_key and "********"
+    yield "index_url", shown_address(loaded.index_url)

@@ -9,7 +9,7 @@ from inglenook.bootstrap import open_runtime
 from inglenook.cli.render import Progress, plain
 from inglenook.errors import StoreError
 from inglenook.runs.doctor import Check, check_home, check_page, check_python, run_checks
-from inglenook.settings import Loaded
+from inglenook.settings.load import Loaded
 
 GLYPHS = {"ok": "✓", "warn": "!", "fail": "✕"}
 STYLES = {"ok": "", "warn": "amber", "fail": "red"}

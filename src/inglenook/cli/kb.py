@@ -14,7 +14,7 @@ from inglenook.cli.client import running_server
 from inglenook.cli.library import embed, library_of, removed_if_empty, take_in
 from inglenook.cli.render import Progress, one_line, print_line
 from inglenook.errors import NotFound
-from inglenook.settings import Loaded
+from inglenook.settings.load import Loaded
 
 
 def _print_json(value: Any) -> None:

@@ -13,7 +13,7 @@ from inglenook.errors import InvalidRequest
 from inglenook.knowledge.base import KnowledgeBase
 from inglenook.knowledge.ingest import FileOutcome
 from inglenook.knowledge.local import LocalKnowledge
-from inglenook.settings import Loaded
+from inglenook.settings.load import Loaded
 
 GLYPHS = {"added": "+", "updated": "~", "unchanged": "=", "removed": "-", "failed": "✕"}
 

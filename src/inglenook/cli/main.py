@@ -334,7 +334,7 @@ def _finish(
     """Load the settings, run the command, exit with its code."""
     import asyncio
 
-    from inglenook.settings import load
+    from inglenook.settings.load import load
 
     given = {key: value for key, value in (flags or {}).items() if value is not None}
     logging.basicConfig(format="%(message)s", handlers=[PlainLog()])

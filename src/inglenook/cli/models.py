@@ -9,7 +9,7 @@ from inglenook.cli.render import Progress, one_line, print_line
 from inglenook.errors import InvalidRequest
 from inglenook.providers.catalogue import THREE_WAYS
 from inglenook.runs.views import report_view
-from inglenook.settings import Loaded
+from inglenook.settings.load import Loaded
 
 
 async def list_models(loaded: Loaded, *, as_json: bool) -> int:

@@ -10,7 +10,7 @@ from inglenook.cli.render import plain
 from inglenook.errors import InvalidRequest, ReplayMismatch, RuntimeFault
 from inglenook.events import RunEvent, decode
 from inglenook.runs.export import checked_lines
-from inglenook.settings import Loaded
+from inglenook.settings.load import Loaded
 
 FORBIDDEN = frozenset(
     {

@@ -10,7 +10,7 @@ from inglenook.cli.client import connect
 from inglenook.cli.render import EXIT_CODES, Progress, one_line, print_line
 from inglenook.errors import InvalidRequest
 from inglenook.events import Status
-from inglenook.settings import Loaded
+from inglenook.settings.load import Loaded
 
 GLYPHS = {
     "queued": "·",

@@ -5,7 +5,7 @@ from pathlib import Path
 from inglenook.bootstrap import open_runtime
 from inglenook.cli.library import library_of, take_in
 from inglenook.cli.render import Progress
-from inglenook.settings import Loaded
+from inglenook.settings.load import Loaded
 
 SAMPLE_NAME = "Sample documents"
 SAMPLE_FOLDER = Path(__file__).parents[1] / "sample"

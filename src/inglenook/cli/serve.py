@@ -26,7 +26,7 @@ from inglenook.cli.render import Progress
 from inglenook.cli.sample import EXAMPLE_QUESTION, ensure_sample
 from inglenook.errors import ConfigError, RuntimeFault, StoreError
 from inglenook.run_request import RunPermissions
-from inglenook.settings import Loaded
+from inglenook.settings.load import Loaded
 from inglenook.store.locks import FileLock, unusable
 from inglenook.store.room import check_room
 
