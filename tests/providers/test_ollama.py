@@ -144,6 +144,31 @@ async def test_arguments_as_text_are_read_and_cut_ones_kept(
 
 
 @pytest.mark.parametrize(
+    ("arguments", "kept"),
+    [
+        ('{"path": "a", "path": "b"}', '{"path": "a", "path": "b"}'),
+        ('{"at": [{"x": {"y": 1, "y": 2}}]}', '{"at": [{"x": {"y": 1, "y": 2}}]}'),
+        ('{"q":"ü \\"","q":null}', '{"q": "ü \\"", "q": null}'),
+    ],
+)
+async def test_arguments_with_a_key_twice_are_refused_and_their_neighbours_run(
+    session: aiohttp.ClientSession, arguments: str, kept: str
+) -> None:
+    sound = '{"function": {"name": "calculate", "arguments": {"a": {"b": 1}, "b": 2}}}'
+    repeating = f'{{"function": {{"name": "write_file", "arguments": {arguments}}}}}'
+    sent = f'{{"message": {{"content": "", "tool_calls": [{sound}, {repeating}]}}}}\n'
+    async with ScriptedServer([Raw(pieces=[sent.encode(), DONE])]) as server:
+        got = await streamed(OllamaProvider(session, ollama_spec(server.url)))
+    assert got.calls == [
+        ("calculate", {"a": {"b": 1}, "b": 2}),
+        ("write_file", {MALFORMED_ARGUMENTS: kept}),
+    ]
+    assert got.reply.repairs == (
+        "the arguments of 'write_file' had a key twice and were kept as text",
+    )
+
+
+@pytest.mark.parametrize(
     ("failure", "kind"),
     [
         (Failure(status=400, body={"error": "m does not support tools"}), ToolsUnsupported),

@@ -17,7 +17,15 @@ from inglenook.providers.calls import RawCall, finished_calls
 from inglenook.providers.stream_lines import LineSplitter
 from inglenook.providers.transport import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, ModelServer
 from inglenook.providers.wire_body import chat_body
-from inglenook.providers.wire_json import dict_in, dicts_in, is_json, text_in
+from inglenook.providers.wire_json import (
+    Repeating,
+    decode_repeating,
+    dict_in,
+    dicts_in,
+    is_json,
+    repeats_a_key,
+    text_in,
+)
 
 DEFAULT_CONTEXT_TOKENS = 8192
 """Sent as `num_ctx` where nothing is configured. Ollama's own default depends on the machine and
@@ -146,8 +154,8 @@ class _Reply:
         if content := text_in(message, "content"):
             self._text.append(content)
             parts.append(TextDelta(content))
-        if calls := message.get("tool_calls"):
-            self._calls += [_raw_call(call) for call in dicts_in(calls)]
+        if message.get("tool_calls"):
+            self._calls += _raw_calls(message, line.decode("utf-8", "replace"))
         return parts
 
     def finished(self, messages: Sequence[Message]) -> ModelReply:
@@ -196,9 +204,22 @@ def abilities_of(shown: dict[str, Any]) -> ModelAbilities:
     )
 
 
-def _raw_call(call: dict[str, Any]) -> RawCall:
-    function = dict_in(call, "function")
-    return RawCall(call.get("id"), function.get("name"), function.get("arguments"))
+def _raw_calls(message: dict[str, Any], line: str) -> list[RawCall]:
+    """The calls of one line of the stream, whose `message` this is.
+
+    Arguments are an object here, decoded with the line, and with a key that stood twice one of its
+    values is gone. Such arguments are handed on as text, in which that is seen and refused.
+    """
+    if repeats_a_key(line):
+        message = dict_in(decode_repeating(line), "message")
+    found: list[RawCall] = []
+    for call in dicts_in(message["tool_calls"]):
+        function = dict_in(call, "function")
+        arguments = function.get("arguments")
+        if isinstance(arguments, Repeating):
+            arguments = arguments.text
+        found.append(RawCall(call.get("id"), function.get("name"), arguments))
+    return found
 
 
 def _usage(last: dict[str, Any]) -> Usage | None:

@@ -4,7 +4,7 @@ Owns encoding and decoding only; what the values mean is the providers' affair.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
@@ -44,6 +44,41 @@ def repeats_a_key(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return repeated
+
+
+class Repeating(dict[str, object]):
+    """An object in which a key stands twice, or in an object inside; it holds the last value."""
+
+    def __init__(self, pairs: Sequence[tuple[str, object]]) -> None:
+        super().__init__(pairs)
+        inner = (f"{json.dumps(key, ensure_ascii=False)}: {_text(value)}" for key, value in pairs)
+        self.text = f"{{{', '.join(inner)}}}"
+        """Its JSON, with all that stood there."""
+
+
+def decode_repeating(text: str) -> Any:
+    """As `decode`, of text that `repeats_a_key`: the objects that do are `Repeating`."""
+
+    def keep(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        kept = dict(pairs)
+        is_repeating = len(kept) < len(pairs) or any(_holds_repeating(v) for v in kept.values())
+        return Repeating(pairs) if is_repeating else kept
+
+    return json.JSONDecoder(strict=False, object_pairs_hook=keep).decode(text)
+
+
+def _holds_repeating(value: object) -> bool:
+    if isinstance(value, list):
+        return any(_holds_repeating(entry) for entry in cast("list[object]", value))
+    return isinstance(value, Repeating)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, Repeating):
+        return value.text
+    if isinstance(value, list):
+        return f"[{', '.join(map(_text, cast('list[object]', value)))}]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def encode(value: object) -> bytes:
