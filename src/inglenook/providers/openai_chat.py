@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import aiohttp
 
-from inglenook.errors import ProviderError
+from inglenook.errors import ProviderError, shown_address
 from inglenook.messages import Message, ToolSchema
 from inglenook.providers import wire_json
 from inglenook.providers.base import ModelAbilities, ModelSpec, Part, StreamOptions
@@ -43,7 +43,7 @@ class OpenAIChatProvider:
             base_url=spec.base_url,
             model=spec.model,
             api_key=spec.api_key,
-            model_hint=f"{spec.base_url.rstrip('/')}/models lists the names it has.",
+            model_hint=f"{shown_address(spec.base_url.rstrip('/'))}/models lists the names it has.",
             connect_timeout_s=connect_timeout_s,
             idle_timeout_s=idle_timeout_s,
         )

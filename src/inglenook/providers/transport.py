@@ -1,7 +1,7 @@
 """HTTP to one model server: JSON out, bytes or JSON back, failures as our own errors.
 
-Owns the connection, its time limits and the wording of errors; what the bytes mean is the
-providers' affair. Nothing here logs, and no error text holds the key.
+Owns the connection and its time limits; what the bytes mean is the providers' affair. Nothing
+here logs, and no error text holds the key.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from yarl import URL
 
 from inglenook.errors import ConfigError, ProviderBusy, ProviderError
 from inglenook.providers import wire_json
+from inglenook.providers.connection_errors import connection_error
 from inglenook.providers.server_errors import detail_of, error_for, message_of, one_line
 
 CONNECT_TIMEOUT_S = 10.0
@@ -118,9 +119,14 @@ class ModelServer:
         """`base_url` may hold `user:password@`, which is sent as basic authentication.
 
         Raises:
-            ConfigError: `base_url` cannot be read as an address.
+            ConfigError: `base_url` cannot be read as an address, or no header can hold the key.
         """
         self._session = session
+        if api_key and not (api_key.isascii() and api_key.isprintable()):
+            raise ConfigError(
+                f"the key of model {model!r} cannot be sent: it holds a line break or letters that "
+                "no key has; set its variable again."
+            )
         try:
             url = URL(base_url.strip().rstrip("/"))
         except ValueError as error:
@@ -223,32 +229,12 @@ class ModelServer:
 
     def lost(self, error: Exception) -> ProviderError:
         """A failed connection as our error, without what the exception's own text may hold."""
-        match error:
-            case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
-                return ProviderError(
-                    f"{self.address!r} is no address of a model server. Correct `base_url`; it "
-                    "begins with http:// or https://."
-                )
-            case aiohttp.ClientSSLError():
-                return ProviderError(
-                    f"No safe connection to the model server at {self.address} "
-                    f"({self._safe(str(error))}). Correct its certificate, or `base_url`."
-                )
-            case aiohttp.ConnectionTimeoutError() | aiohttp.ClientConnectorError():
-                return ProviderBusy(
-                    f"The model server at {self.address} cannot be reached "
-                    f"({_cause(error)}). Start it, or correct `base_url`."
-                )
-            case TimeoutError():
-                return ProviderBusy(
-                    f"The model server at {self.address} said nothing for too long "
-                    f"(limit {self._idle_timeout_s:g} s). See whether it is overloaded."
-                )
-            case _:
-                return ProviderBusy(
-                    f"The connection to the model server at {self.address} was lost "
-                    f"({_cause(error)}). Try again; if it goes on, the server's own log says more."
-                )
+        return connection_error(
+            error,
+            address=self.address,
+            words=self._safe(str(error)),
+            idle_timeout_s=self._idle_timeout_s,
+        )
 
     async def _request(
         self, method: str, path: str, body: bytes | None, limits: aiohttp.ClientTimeout
@@ -304,9 +290,3 @@ async def _read_up_to(response: aiohttp.ClientResponse, limit_bytes: int) -> byt
         parts.append(part)
         size += len(part)
     return b"".join(parts)[:limit_bytes]
-
-
-def _cause(error: Exception) -> str:
-    reason = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
-    text = getattr(reason, "strerror", None)
-    return text if isinstance(text, str) and text else type(error).__name__

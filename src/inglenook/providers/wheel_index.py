@@ -18,7 +18,7 @@ from urllib.parse import urldefrag, urljoin
 
 import aiohttp
 
-from inglenook.errors import ProviderError
+from inglenook.errors import ProviderError, shown_address
 
 SIMPLE_JSON = "application/vnd.pypi.simple.v1+json"
 ACCEPT = f"{SIMPLE_JSON}, text/html;q=0.1"
@@ -95,6 +95,7 @@ class SimpleIndex:
         name = re.sub(r"[-_.]+", "_", package)
         wanted = f"{name}-{version}-py3-none-any.whl"
         listing = f"{self._index_url}/{package}/"
+        shown = shown_address(self._index_url)
         try:
             async with self._session.get(listing, headers={"Accept": ACCEPT}) as response:
                 response.raise_for_status()
@@ -103,13 +104,13 @@ class SimpleIndex:
             files = _json_files(text) if is_json else _html_files(text)
             found = next((each for each in files if each[0] == wanted), None)
             if found is None:
-                raise ProviderError(f"{listing} does not offer {wanted}")
+                raise ProviderError(f"{shown} does not offer {wanted}")
             _, url, sha256 = found
             async with self._session.get(urljoin(base, url)) as response:
                 response.raise_for_status()
                 data = await _bounded(response, max_bytes)
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-            raise ProviderError(f"{wanted} from {self._index_url}: {_words(error)}") from error
+            raise ProviderError(f"{wanted} from {shown}: {_words(error)}") from error
         if sha256 and hashlib.sha256(data).hexdigest() != sha256:
             raise ProviderError(f"{wanted} differs from the checksum that its index gives")
         return data
