@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+from inglenook.context.cleanup import valid_history
 from inglenook.events import (
     ChildFinished,
     ChildStarted,
@@ -150,10 +151,11 @@ class RunState:
     def _apply_prompt(self, event: PromptBuilt) -> None:
         assert self.started is not None, "run_started is every run's first event"
         self.prompt = event
+        posted = self.started.request.messages  # its system messages are part of the prompt's
         self.messages = [
             Message(role="system", text=event.system),
             *event.examples,
-            *(m for m in self.started.request.messages if m.role != "system"),
+            *valid_history([m for m in posted if m.role != "system"]),
         ]
 
     def _apply_reply(self, event: ModelReplied) -> None:
