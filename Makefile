@@ -26,7 +26,7 @@ ask: setup ## ask the sample documents: make ask Q="How many vacation days are t
 
 test: setup page test-page check ## all checks and tests that need no real model
 
-test-live: setup ## tests with the real demo model; fetches it once (1.1 GB)
+test-live: setup ## tests with the real demo model (1.1 GB) and a real Open WebUI (0.9 GB), fetched once
 	@$(BIN)/pytest -m live -s
 
 test-page: setup
@@ -51,6 +51,6 @@ bench: setup ## measure every figure; PEERS=1 adds six other runtimes (1 GB of p
 	@$(BIN)/python -m bench $(if $(PEERS),--peers)
 
 clean: ## remove what was built and installed; your data and models stay
-	rm -rf .venv .uv .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage dist
+	rm -rf .venv .uv .live .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage dist
 	rm -rf frontend/node_modules frontend/dist src/inglenook/api/page
 	find src tests scripts bench -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,6 +1,7 @@
 """Guards for every test: no connection leaves loopback, and no test touches the user's own home."""
 
 import ipaddress
+import os
 import sys
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
@@ -10,6 +11,8 @@ import aiohttp
 import pytest
 
 from inglenook.providers.transport import open_session
+from scripts.open_webui import CannotInstall
+from tests.live.real_open_webui import RealOpenWebUI, real_open_webui
 
 _state = {"armed": False}
 
@@ -57,3 +60,15 @@ async def session() -> AsyncGenerator[aiohttp.ClientSession, None]:
     """The session that providers share, closed with the test."""
     async with open_session() as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def open_webui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealOpenWebUI]:
+    """A real Open WebUI, started once for all `live` tests that ask for it."""
+    try:
+        with real_open_webui(tmp_path_factory.mktemp("open-webui")) as server:
+            yield server
+    except CannotInstall as error:
+        if "CI" in os.environ:
+            pytest.fail(f"Open WebUI cannot be installed: {error}")
+        pytest.skip(f"Open WebUI cannot be installed: {error}")
