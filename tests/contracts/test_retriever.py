@@ -1,4 +1,7 @@
-"""What every Retriever and Knowledge promises: over local bases, and over Open WebUI's API."""
+"""What every Retriever and Knowledge promises: over local bases, and over Open WebUI's API.
+
+With `-m live` the same is asked of a real Open WebUI (see `tests/live/real_open_webui.py`).
+"""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -13,6 +16,7 @@ from inglenook.knowledge.local import LocalKnowledge
 from inglenook.knowledge.open_webui import OpenWebUIKnowledge
 from tests.fake_open_webui import FakeBase, FakeFile, FakeOpenWebUI, client_session
 from tests.knowledge.fakes import WordEmbedder
+from tests.live.real_open_webui import RealOpenWebUI
 
 KEY = "sk-owner"
 DOCUMENTS = {
@@ -29,9 +33,10 @@ class Subject:
     knowledge: Knowledge
     ids: dict[str, str]
     """By name."""
+    key: str = KEY
 
     async def open(self, *names: str) -> Retriever:
-        return await self.knowledge.open([self.ids[name] for name in names], KEY)
+        return await self.knowledge.open([self.ids[name] for name in names], self.key)
 
 
 async def local(tmp_path: Path, stack: AsyncExitStack, *, is_embedded: bool) -> Subject:
@@ -54,7 +59,7 @@ async def hybrid(tmp_path: Path, stack: AsyncExitStack) -> Subject:
     return await local(tmp_path, stack, is_embedded=True)
 
 
-async def open_webui(tmp_path: Path, stack: AsyncExitStack) -> Subject:
+async def fake_open_webui(tmp_path: Path, stack: AsyncExitStack) -> Subject:
     bases = [
         FakeBase(
             id=f"kb-{name}",
@@ -72,18 +77,39 @@ async def open_webui(tmp_path: Path, stack: AsyncExitStack) -> Subject:
     )
 
 
+async def really_open_webui(server: RealOpenWebUI, stack: AsyncExitStack) -> Subject:
+    user = server.user("contract")
+    session = await stack.enter_async_context(client_session())
+    knowledge = OpenWebUIKnowledge(session, server.url)
+    ids = {base.name: base.id for base in await knowledge.list(user.key)}
+    if not ids:
+        ids = {name: server.base(user, name, files) for name, files in DOCUMENTS.items()}
+    return Subject(knowledge=knowledge, ids=ids, key=user.key)
+
+
 Maker = Callable[[Path, AsyncExitStack], Awaitable[Subject]]
 
 
-@pytest.fixture(params=[full_text, hybrid, open_webui], ids=lambda maker: maker.__name__)
+@pytest.fixture(
+    params=[
+        full_text,
+        hybrid,
+        fake_open_webui,
+        pytest.param("really_open_webui", marks=pytest.mark.live),
+    ],
+    ids=lambda maker: getattr(maker, "__name__", str(maker)),
+)
 async def subject(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Subject]:
-    make: Maker = request.param
+    make: Maker | str = request.param
     async with AsyncExitStack() as stack:
-        yield await make(tmp_path, stack)
+        if isinstance(make, str):
+            yield await really_open_webui(request.getfixturevalue("open_webui"), stack)
+        else:
+            yield await make(tmp_path, stack)
 
 
 async def test_all_bases_are_listed(subject: Subject):
-    listed = await subject.knowledge.list(KEY)
+    listed = await subject.knowledge.list(subject.key)
     assert {base.name: base.id for base in listed} == subject.ids
     assert {base.name: base.files for base in listed} == {
         name: len(files) for name, files in DOCUMENTS.items()
@@ -155,4 +181,4 @@ async def test_an_empty_base_is_an_empty_scope(subject: Subject):
 
 async def test_one_unknown_id_opens_nothing(subject: Subject):
     with pytest.raises(NotFound):
-        await subject.knowledge.open([*subject.ids.values(), "kb-unknown"], KEY)
+        await subject.knowledge.open([*subject.ids.values(), "kb-unknown"], subject.key)

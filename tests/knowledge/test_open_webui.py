@@ -101,13 +101,41 @@ async def test_documents_are_found_and_read(
         ("f-2", "pay.md", "kb-1"),
         ("f-3", "notes.txt", "kb-2"),
     ]
-    passages = await retriever.retrieve("leave", 5)
+    passages = await retriever.retrieve("days of leave", 2)
     assert [(p.file_id, p.file_name, p.text) for p in passages] == [
         ("f-1", "leave.md", "thirty days of leave"),
         ("f-3", "notes.txt", "leave early"),
     ]
     assert await retriever.read("f-2") == "monthly pay"
-    assert fake.bodies(QUERY) == [{"collection_names": ["kb-1", "kb-2"], "query": "leave", "k": 5}]
+    assert fake.bodies(QUERY) == [
+        {"collection_names": ["kb-1", "kb-2"], "query": "days of leave", "k": 2}
+    ]
+
+
+async def test_a_file_in_a_folder_is_named_with_it(
+    fake: FakeOpenWebUI, knowledge: OpenWebUIKnowledge
+):
+    fake.bases[0].files.append(
+        FakeFile(id="f-7", name="pay.md", text="bonus in summer", folder="2026/summer")
+    )
+    retriever = await scope(knowledge)
+    assert [d.name for d in await retriever.documents()] == [
+        "leave.md",
+        "pay.md",
+        "2026/summer/pay.md",
+    ]
+    [passage] = await retriever.retrieve("bonus in summer", 1)
+    assert (passage.file_id, passage.file_name) == ("f-7", "2026/summer/pay.md")
+
+
+async def test_a_base_outside_of_open_webui_is_not_listed_and_not_opened(
+    fake: FakeOpenWebUI, knowledge: OpenWebUIKnowledge
+):
+    fake.bases.append(FakeBase(id="kb-x", name="Vectors", owner=KEY, is_external=True))
+    assert [base.id for base in await knowledge.list(KEY)] == ["kb-1", "kb-2"]
+    with pytest.raises(InvalidRequest, match="outside of Open WebUI") as caught:
+        await knowledge.open(["kb-1", "kb-x"], KEY)
+    assert caught.value.status == 422
 
 
 async def test_the_list_of_files_is_fetched_once_a_run(
@@ -130,6 +158,15 @@ async def test_a_list_without_files_of_an_old_server_asks_the_base(
         [{"id": "kb-1", "name": "Handbook", "files": None}]
     )
     assert [d.id for d in await (await scope(knowledge)).documents()] == ["f-1", "f-2"]
+
+
+@pytest.mark.parametrize("status", [200, 404, 502])
+async def test_files_that_are_not_listed_are_never_taken_for_none(
+    fake: FakeOpenWebUI, knowledge: OpenWebUIKnowledge, status: int
+):
+    fake.overrides["GET", "/api/v1/knowledge/kb-1/files"] = answering(text="<p>", status=status)
+    with pytest.raises(ToolError, match="did not answer|HTTP 404|HTTP 502"):
+        await (await scope(knowledge)).documents()
 
 
 async def test_nothing_is_asked_of_a_base_that_is_not_the_users(
@@ -175,6 +212,7 @@ async def test_a_refused_key_is_said_without_the_key(
 
 def _bad_answers() -> dict[str, tuple[Handler, str]]:
     return {
+        "400": (answering({"detail": "no"}, status=400), "embedding server may be away"),
         "401": (answering({"detail": f"bad {KEY}"}, status=401), r"HTTP 401 \(bad …\)"),
         "403": (answering({"detail": "no"}, status=403), "not yours any more"),
         "404": (answering({"detail": "no"}, status=404), "not there any more"),

@@ -5,7 +5,8 @@ belong to a knowledge base is asked at the start of a run, and chunks of any oth
 Two shapes are understood: since 0.6.42 paged `{items, total}` with the files at their own address,
 before that a plain list with the files in it.
 
-Source: measured on Open WebUI 0.12.4; its routers/knowledge.py, files.py and retrieval.py.
+Source: Open WebUI 0.12.4, its routers/knowledge.py, files.py and retrieval.py;
+`tests/live/test_open_webui.py` runs against it.
 """
 
 import asyncio
@@ -60,7 +61,7 @@ class OpenWebUIKnowledge:
             bases = await self._api(credential).knowledge_bases()
         except Refused as refused:
             raise _invalid(refused) from None
-        return [base.description for base in bases]
+        return [base.description for base in bases if not base.is_external]
 
     async def open(
         self, knowledge_ids: Sequence[str], credential: str | None = None
@@ -80,6 +81,14 @@ class OpenWebUIKnowledge:
                     f"Open WebUI shows you no knowledge base {knowledge_id[:100]!r}",
                     field="knowledge",
                     hint="`GET /api/knowledge` lists yours.",
+                )
+            if own[knowledge_id].is_external:
+                raise InvalidRequest(
+                    f"knowledge base {knowledge_id!r} lies in a database outside of Open WebUI, "
+                    "which searches it in its own chats alone",
+                    field="knowledge",
+                    hint="`GET /api/knowledge` lists those that can be used here.",
+                    status=422,
                 )
         return OpenWebUIRetriever(api, [own[knowledge_id] for knowledge_id in wanted])
 

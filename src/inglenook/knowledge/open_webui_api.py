@@ -19,6 +19,8 @@ from inglenook.knowledge.http_json import Answer, Unreachable, ask
 
 MAX_PAGES = 400
 """Of 30 entries, which is what one page of Open WebUI holds."""
+NOT_AN_ANSWER = 502
+"""The status of a refusal that stands for 200 with something else than an answer in it."""
 MAX_NAME_CHARS = 255
 MAX_DETAIL_CHARS = 200
 _SAFE_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -40,6 +42,8 @@ class OwnBase:
     description: KnowledgeBase
     inline_files: list[Document] | None
     """None: they are to be asked for; which is what `files: null` means."""
+    is_external: bool = False
+    """Its texts lie in a vector database that Open WebUI searches in its own chats alone."""
 
 
 class OpenWebUIApi:
@@ -52,8 +56,8 @@ class OpenWebUIApi:
     async def knowledge_bases(self) -> list[OwnBase]:
         """`GET /api/v1/knowledge/?page=`
 
-        Shape: {"items": [{"id", "name", "files": null, "file_count": int}], "total": int}, or
-        before 0.6.42 [{"id", "name", "files": [{"id", "meta": {"name"}}]}]
+        Shape: {"items": [{"id", "name", "file_count": int, "meta": {"source": "external"} | null}],
+        "total": int}, or before 0.6.42 [{"id", "name", "files": [{"id", "meta": {"name"}}]}]
         """
         found: dict[str, OwnBase] = {}
         for item in await self._pages("/api/v1/knowledge/"):
@@ -63,18 +67,22 @@ class OpenWebUIApi:
         return list(found.values())
 
     async def files(self, base: KnowledgeBase) -> list[Document]:
-        """`GET /api/v1/knowledge/{id}/files?page=`
+        """`GET /api/v1/knowledge/{id}/files?page=`: those of all its folders.
 
-        Shape: {"items": [{"id", "filename", "meta": {"name", "size"}}], "total": int}
+        Shape: {"items": [{"id", "filename", "directory_path", "meta": {"name", "size"}}], "total"}
         """
         path = f"/api/v1/knowledge/{quote(base.id, safe='')}"
         try:
             items = await self._pages(f"{path}/files")
         except Refused as refused:
-            if refused.status not in (404, 405):
+            if refused.status not in (404, 405, NOT_AN_ANSWER):
                 raise
-            # before 0.6.42 the files were in the knowledge base itself
-            items = _list((await self._object("GET", path)).get("files"))
+            # before 0.6.42 the files were in the knowledge base itself, and an address that it
+            # does not know is answered with its page
+            inline = (await self._object("GET", path)).get("files")
+            if not isinstance(inline, list):
+                raise
+            items = _list(cast("object", inline))
         documents = (_document(item, base) for item in items)
         return [document for document in documents if document is not None]
 
@@ -158,7 +166,15 @@ class OpenWebUIApi:
         elif status == 401:
             advice = "The key is wrong or has expired, or this is not yours; send a valid key."
         elif status == 403:
-            advice = "API keys may be off there, or a knowledge base is not yours any more."
+            advice = (
+                "API keys may be off there or barred from this address, or a knowledge base is not "
+                "yours any more."
+            )
+        elif status == 400:
+            advice = (
+                "A knowledge base is not yours any more, or its own search failed: its embedding "
+                "server may be away, and its log says more."
+            )
         elif status in (404, 405):
             advice = "It is not there any more, or `[open_webui] url` is not Open WebUI's address."
         else:
@@ -178,7 +194,7 @@ class OpenWebUIApi:
             f"Open WebUI at {self._address} did not answer as Open WebUI does (a page or other "
             "JSON). Check `[open_webui] url`, and that nothing stands between that asks for a "
             "login.",
-            502,
+            NOT_AN_ANSWER,
         )
 
 
@@ -197,7 +213,11 @@ def _own_base(item: Any) -> OwnBase | None:
     if isinstance(fields.get("files"), list):
         documents = (_document(file, base) for file in _list(fields["files"]))
         inline = [document for document in documents if document is not None]
-    return OwnBase(description=base, inline_files=inline)
+    return OwnBase(
+        description=base,
+        inline_files=inline,
+        is_external=_text(cast("object", fields.get("meta")), "source") == "external",
+    )
 
 
 def _document(item: Any, base: KnowledgeBase) -> Document | None:
@@ -208,9 +228,10 @@ def _document(item: Any, base: KnowledgeBase) -> Document | None:
     meta: object = fields.get("meta")
     size = cast("dict[str, Any]", meta).get("size") if isinstance(meta, dict) else None
     name = _text(fields, "filename") or _text(cast("object", meta), "name") or file_id
+    folder = _text(fields, "directory_path")
     return Document(
         id=file_id,
-        name=_line(name) or file_id,
+        name=_line(f"{folder}/{name}" if folder else name) or file_id,
         knowledge_id=base.id,
         knowledge_name=base.name,
         size_bytes=size if isinstance(size, int) else None,
