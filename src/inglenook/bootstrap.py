@@ -21,7 +21,7 @@ from inglenook.knowledge.embedder_choice import choose_embedder
 from inglenook.knowledge.local import LocalKnowledge
 from inglenook.knowledge.open_webui import OpenWebUIKnowledge
 from inglenook.providers.base import ModelProvider, ModelSpec
-from inglenook.providers.catalogue import THREE_WAYS, ModelCatalogue
+from inglenook.providers.catalogue import THREE_WAYS, DemoOffer, ModelCatalogue
 from inglenook.providers.demo_model import DemoModel
 from inglenook.providers.demo_weights import DemoWeights
 from inglenook.providers.discovery import OllamaModels, OpenAIModels
@@ -76,13 +76,13 @@ class Runtime:
 
 @asynccontextmanager
 async def open_runtime(
-    loaded: Loaded, *, report: Report | None = None, use_demo: bool = True
+    loaded: Loaded, *, report: Report | None = None
 ) -> AsyncGenerator[Runtime, None]:
     """A runtime on this home, without its lock: it takes up nobody else's runs.
 
     Args:
-        report: Told of the demo model's download, which a command may set off.
-        use_demo: False for commands that must not fetch or start a model.
+        report: Told of the demo model's download; it begins when a run or a question about the
+            model needs it.
 
     Raises:
         StoreError: The home cannot be used.
@@ -104,7 +104,7 @@ async def open_runtime(
             loaded.home / "demo-model.log",
         )
         stack.push_async_callback(demo.stop)
-        models = _models(loaded, session, demo if use_demo else None, report or _silent)
+        models = _models(loaded, session, demo, report or _silent)
         knowledge, library, note = await _knowledge(loaded, session, stack)
         toolbox = StandardToolbox(_engines(loaded))
         context = KeepAll()
@@ -193,15 +193,17 @@ class StandardToolbox:
 
 
 def _models(
-    loaded: Loaded, session: aiohttp.ClientSession, demo: DemoModel | None, report: Report
+    loaded: Loaded, session: aiohttp.ClientSession, demo: DemoModel, report: Report
 ) -> ModelCatalogue:
     discoveries: list[OllamaModels | OpenAIModels] = []
     if loaded.openai_url:
-        discoveries.append(OpenAIModels(session, loaded.openai_url, loaded.openai_key))
-    discoveries.append(OllamaModels(session, loaded.ollama_url))
+        named_by = loaded.named_by("openai_url")
+        url, key = loaded.openai_url, loaded.openai_key
+        discoveries.append(OpenAIModels(session, url, key, named_by=named_by))
+    named_by = loaded.named_by("ollama_url")
+    discoveries.append(OllamaModels(session, loaded.ollama_url, named_by=named_by))
 
     async def demo_spec() -> ModelSpec:
-        assert demo is not None
         try:
             return await demo.ensure(report)
         except (ProviderError, OSError) as error:
@@ -211,17 +213,30 @@ def _models(
         configured=[_spec(loaded, model) for model in loaded.settings.models],
         discoveries=discoveries,
         make_provider=lambda spec: _provider(session, spec, demo),
-        demo=demo_spec if demo and not loaded.names_a_server else None,
+        demo=None
+        if loaded.names_a_server
+        else DemoOffer(spec=demo.spec, is_fetched=demo.is_cached, ensure=demo_spec),
+        faults={
+            model.id: fault
+            for model in loaded.settings.models
+            if (fault := _fault(loaded, model)) is not None
+        },
     )
 
 
-def _spec(loaded: Loaded, model: Model) -> ModelSpec:
+def _fault(loaded: Loaded, model: Model) -> str | None:
+    """Why a configured model cannot be used, which is no reason to offer none."""
     if model.api_key_env and model.api_key_env not in loaded.model_keys:
-        raise ConfigError(
-            f"model {model.id!r}: the environment has no {model.api_key_env}; set it to the key"
+        return (
+            f"model {model.id!r}: the environment has no {model.api_key_env}; set it to the key "
+            "and start again"
         )
     if model.base_url is None and model.provider == "openai" and loaded.openai_url is None:
-        raise ConfigError(f"model {model.id!r}: base_url is missing (its server, with /v1)")
+        return f"model {model.id!r}: base_url is missing (its server, with /v1)"
+    return None
+
+
+def _spec(loaded: Loaded, model: Model) -> ModelSpec:
     default_url = loaded.ollama_url if model.provider == "ollama" else loaded.openai_url
     return ModelSpec(
         id=model.id,
@@ -238,15 +253,13 @@ def _spec(loaded: Loaded, model: Model) -> ModelSpec:
     )
 
 
-def _provider(
-    session: aiohttp.ClientSession, spec: ModelSpec, demo: DemoModel | None
-) -> ModelProvider:
+def _provider(session: aiohttp.ClientSession, spec: ModelSpec, demo: DemoModel) -> ModelProvider:
     transport: ModelProvider = (
         OllamaProvider(session, spec)
         if spec.provider == "ollama"
         else OpenAIChatProvider(session, spec)
     )
-    if demo is not None and demo.serves(spec):
+    if demo.serves(spec):
         transport = demo.kept(transport, spec, session)
     return RecoveringProvider(RetryingProvider(transport))
 

@@ -282,6 +282,7 @@ async def test_doctor_names_what_is_missing_with_the_fix(tmp_path: Path):
     checks = {check["name"]: check for check in done.json()["checks"]}
     assert done.code == 1
     assert checks["store"]["state"] == "ok"
+    assert checks["models"]["why"].count("named by OLLAMA_HOST, does not answer") == 1
     assert "ollama pull qwen3" in checks["models"]["fix"]
 
 

@@ -34,9 +34,7 @@ async def doctor(loaded: Loaded, *, as_json: bool) -> int:
 
 
 async def _checked(loaded: Loaded) -> list[Check]:
-    async with open_runtime(loaded, use_demo=False) as runtime:
-        is_cached = runtime.demo.is_cached()  # a check must not fetch a gigabyte
-    async with open_runtime(loaded, use_demo=is_cached) as runtime:
+    async with open_runtime(loaded) as runtime:
         return await runtime.doctor()
 
 

@@ -26,7 +26,7 @@ async def add(
 ) -> int:
     """Exit code 1 if nothing could be read; a base that was made for it is then gone again."""
     progress = Progress()
-    async with open_runtime(loaded, use_demo=False) as runtime:
+    async with open_runtime(loaded) as runtime:
         library = library_of(runtime)
         try:
             base = await library.resolve(name)
@@ -59,7 +59,7 @@ async def add(
 
 
 async def list_bases(loaded: Loaded, *, as_json: bool) -> int:
-    async with open_runtime(loaded, use_demo=False) as runtime:
+    async with open_runtime(loaded) as runtime:
         bases = await library_of(runtime).list()
     if as_json:
         _print_json(
@@ -88,7 +88,7 @@ async def list_bases(loaded: Loaded, *, as_json: bool) -> int:
 
 
 async def search(loaded: Loaded, *, name: str, query: str, k: int, as_json: bool) -> int:
-    async with open_runtime(loaded, use_demo=False) as runtime:
+    async with open_runtime(loaded) as runtime:
         library = library_of(runtime)
         passages = await library.search((await library.resolve(name)).id, query, k)
     if as_json:
@@ -104,7 +104,7 @@ async def search(loaded: Loaded, *, name: str, query: str, k: int, as_json: bool
 
 
 async def files(loaded: Loaded, *, name: str, as_json: bool) -> int:
-    async with open_runtime(loaded, use_demo=False) as runtime:
+    async with open_runtime(loaded) as runtime:
         library = library_of(runtime)
         documents = await library.files((await library.resolve(name)).id)
     if as_json:
@@ -116,7 +116,7 @@ async def files(loaded: Loaded, *, name: str, as_json: bool) -> int:
 
 
 async def remove(loaded: Loaded, *, name: str, as_json: bool) -> int:
-    async with open_runtime(loaded, use_demo=False) as runtime:
+    async with open_runtime(loaded) as runtime:
         library = library_of(runtime)
         base = await library.resolve(name)
         await library.remove(base.id)

@@ -39,7 +39,7 @@ async def resolve_bases(loaded: Loaded, names: Sequence[str]) -> list[str]:
     """
     if not names or loaded.settings.knowledge.provider != "local":
         return list(names)
-    async with open_runtime(loaded, use_demo=False) as runtime:
+    async with open_runtime(loaded) as runtime:
         library = library_of(runtime)
         return [(await library.resolve(name)).id for name in names]
 
@@ -93,7 +93,7 @@ async def adhoc_base(loaded: Loaded, files: Sequence[Path], progress: Progress) 
     """A knowledge base of just these files, made once for the same paths; its id."""
     paths = sorted(str(path.resolve()) for path in files)
     name = "files-" + hashlib.sha256(os.fsencode("\n".join(paths))).hexdigest()[:8]
-    async with open_runtime(loaded, use_demo=False) as runtime:
+    async with open_runtime(loaded) as runtime:
         library = library_of(runtime)
         known = {base.name: base for base in await library.list()}
         base = known.get(name) or await library.create(name)

@@ -7,14 +7,16 @@ from inglenook.bootstrap import open_runtime
 from inglenook.cli.download import DownloadLine
 from inglenook.cli.render import Progress, one_line, print_line
 from inglenook.errors import InvalidRequest
-from inglenook.providers.catalogue import THREE_WAYS
 from inglenook.runs.views import report_view
 from inglenook.settings.load import Loaded
 
 
 async def list_models(loaded: Loaded, *, as_json: bool) -> int:
-    async with open_runtime(loaded, use_demo=False) as runtime:
-        reports = await runtime.models.reports()
+    async with open_runtime(loaded) as runtime:
+        reports = await runtime.models.reports(start_demo=False)
+        unanswered = await runtime.models.unanswered()
+    for sentence in unanswered:
+        Progress().line(sentence, "amber")
     if as_json:
         sys.stdout.write(json.dumps([report_view(report) for report in reports], indent=2) + "\n")
         return 0
@@ -29,9 +31,8 @@ async def list_models(loaded: Loaded, *, as_json: bool) -> int:
         ]
         if report.abilities.context_tokens:
             able.append(f"window {report.abilities.context_tokens:,}")
-        print_line(f"{one_line(report.spec.id)}  {', '.join(able) or '-'}  {report.error or ''}")
-    if not reports:
-        Progress().line(f"No model server answers and none is configured. {THREE_WAYS}", "amber")
+        said = report.error or report.spec.note
+        print_line(f"{one_line(report.spec.id)}  {', '.join(able) or '-'}  {said}".rstrip())
     return 0
 
 

@@ -14,7 +14,7 @@ EXAMPLE_QUESTION = "How many vacation days does the employee handbook give?"
 
 async def ensure_sample(loaded: Loaded, progress: Progress) -> list[str]:
     """The id of the sample knowledge base, loaded if it is missing; none with Open WebUI."""
-    async with open_runtime(loaded, use_demo=False) as runtime:
+    async with open_runtime(loaded) as runtime:
         if runtime.library is None:
             return []
         for base in await runtime.library.list():

@@ -9,6 +9,7 @@ import json
 import secrets
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import aiohttp
@@ -50,6 +51,21 @@ class DemoModel:
         self._starting = asyncio.Lock()
         self._starts = 0
 
+    @property
+    def spec(self) -> ModelSpec:
+        """The model as it will be when it runs; where it answers is not known before."""
+        return ModelSpec(
+            id=DEMO_ID,
+            provider="openai",
+            model=DEMO_ID,
+            base_url="",
+            api_key=self._api_key,
+            context_tokens=CONTEXT_TOKENS,
+            tool_mode="native",
+            examples=DEMO_EXAMPLES,
+            note=NOTE,
+        )
+
     def is_cached(self) -> bool:
         """Starting takes seconds and no network."""
         return self._weights.is_cached()
@@ -76,17 +92,7 @@ class DemoModel:
                 weights = await self._weights.ensure(report)
                 report(Progress(stage="start"))
                 await self._start(weights)
-        return ModelSpec(
-            id=DEMO_ID,
-            provider="openai",
-            model=DEMO_ID,
-            base_url=f"{self._url}/v1",
-            api_key=self._api_key,
-            context_tokens=CONTEXT_TOKENS,
-            tool_mode="native",
-            examples=DEMO_EXAMPLES,
-            note=NOTE,
-        )
+        return replace(self.spec, base_url=f"{self._url}/v1")
 
     def serves(self, spec: ModelSpec) -> bool:
         """A configured model may have the same id."""

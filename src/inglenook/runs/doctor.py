@@ -27,19 +27,14 @@ class Check:
 async def check_models(models: ModelCatalogue) -> list[Check]:
     """One line for each model: does it answer, can it call tools, how large is its window?"""
     try:
-        reports = await models.reports()
+        reports = await models.reports(start_demo=models.has_fetched_demo)
     except RuntimeFault as error:
-        return [Check(name="models", state="fail", why=str(error), fix=THREE_WAYS)]
-    if not reports:
-        return [
-            Check(
-                name="models",
-                state="fail",
-                why="No model server answers and none is configured.",
-                fix=THREE_WAYS,
-            )
-        ]
-    return [_check_model(report) for report in reports]
+        why = str(error).removesuffix(THREE_WAYS).rstrip()
+        return [Check(name="models", state="fail", why=why, fix=THREE_WAYS)]
+    away = await models.unanswered()
+    return [_check_model(report) for report in reports] + [
+        Check(name="model server", state="fail", why=sentence) for sentence in away
+    ]
 
 
 def _check_model(report: ModelReport) -> Check:
@@ -49,7 +44,14 @@ def _check_model(report: ModelReport) -> Check:
             name=name,
             state="fail",
             why=report.error,
-            fix="Start its server, or take it out of the configuration.",
+            fix="Do as said, or take the model out of the configuration.",
+        )
+    if not report.is_fetched:
+        return Check(
+            name=name,
+            state="warn",
+            why=report.spec.note,
+            fix="`inglenook models pull` fetches it now. A better one: `ollama pull qwen3`.",
         )
     abilities = report.abilities
     said = {True: "yes", False: "no", None: "not said"}

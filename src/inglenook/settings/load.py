@@ -50,6 +50,10 @@ class Loaded:
         """The environment names a model server: nothing is fetched in its place."""
         return "ollama_url" in self.origins or "openai_url" in self.origins
 
+    def named_by(self, field: str) -> str | None:
+        """The variable that set a field of this; None: it has its default."""
+        return self.origins[field].removeprefix("environment ") if field in self.origins else None
+
 
 def load(
     *,
