@@ -6,9 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from inglenook.context.cleanup import NO_ANSWER
 from inglenook.errors import ProviderError
 from inglenook.events import RunStarted
 from inglenook.messages import Message, Reasoning, ToolCall
+from inglenook.providers.calls import MALFORMED_ARGUMENTS
 from inglenook.providers.scripted import ScriptedProvider
 from tests.api.serving import Client, serve
 from tests.support import EchoTool, FunctionProvider, bench, call, replies, say
@@ -194,13 +196,66 @@ async def test_a_history_with_tool_traces_reaches_the_model_as_it_was(tmp_path: 
             role="assistant",
             tool_calls=(
                 ToolCall(id="c1", name="f", arguments={"a": 1}),
-                ToolCall(id="c2", name="g", arguments={"unreadable": "{broken"}),
+                ToolCall(id="c2", name="g", arguments={MALFORMED_ARGUMENTS: "{broken"}),
             ),
         ),
         Message(role="tool", text="one", call_id="c1", tool_name="f"),
         Message(role="tool", text="two", call_id="c2", tool_name="g"),
+        NO_ANSWER,
         Message(role="user", text="and now?"),
     ]
+
+
+async def test_a_follow_up_of_open_webui_is_taken(tmp_path: Path):
+    """It rebuilds a turn from what it stored of the last one."""
+    provider = replies(say("x"))
+    trace = '<details type="reasoning" done="true">\n<summary>Thought</summary>\n> hm\n</details>'
+    asked = {"type": "function", "id": "c1", "function": {"name": "f", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "first"},
+        {"role": "assistant", "content": None, "tool_calls": [asked]},
+        {"role": "tool", "tool_call_id": "c1", "content": [{"type": "input_text", "text": "one"}]},
+        {"role": "assistant", "content": f"{trace}\nSo one."},
+        {"role": "user", "content": "second"},
+        {"role": "assistant", "content": ""},
+        {"role": "user", "content": "third"},
+    ]
+    async with bench(tmp_path, provider) as b, serve(b) as client:
+        assert (await client.post(PATH, {"model": "m", "messages": messages})).status == 200
+    assert provider.views[0][1:] == [
+        Message(role="user", text="first"),
+        say("", ToolCall(id="c1", name="f", arguments={})),
+        Message(role="tool", text="one", call_id="c1", tool_name="f"),
+        say("So one."),
+        Message(role="user", text="second\n\nthird"),
+    ]
+
+
+async def test_a_history_that_can_be_mended_is_not_refused(tmp_path: Path):
+    provider = replies(say("x"))
+    nothing = {"id": None, "function": {"name": None, "arguments": None}}
+    called = {"function": {"name": "f", "arguments": {"a": 1}}}
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}
+    messages = [
+        {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]},
+        {"role": "user", "content": ["plain ", text("parts")]},
+        {"role": "assistant", "tool_calls": [nothing, called]},
+        {"role": "tool", "content": None, "tool_call_id": None},
+        {"role": "tool", "content": [text("seen"), image], "name": "f"},
+        {"role": "assistant", "content": None, "function_call": {"name": "g"}},
+        {"role": "function", "name": "g", "content": "old"},
+        {"role": "assistant", "content": "done", "tool_calls": None},
+        {"role": "tool", "tool_call_id": "lost", "content": "of another runtime"},
+        {"role": "user", "content": "go on"},
+    ]
+    async with bench(tmp_path, provider) as b, serve(b) as client:
+        assert (await client.post(PATH, {"model": "m", "messages": messages})).status == 200
+    [view] = provider.views
+    assert [m.role for m in view[1:]] == [
+        "user", "assistant", "user", "assistant", "tool", "assistant", "tool", "assistant", "user",
+    ]  # fmt: skip
+    assert [m.text for m in view if m.role == "tool"] == ["seen", "old"]
+    assert view[4].tool_calls[0].arguments == {"a": 1}
 
 
 async def test_an_image_is_refused_by_its_place(tmp_path: Path):

@@ -1,18 +1,19 @@
 """The body of `/v1/chat/completions`, as clients of OpenAI and as Open WebUI send it.
 
-Unknown parameters are ignored, as those clients expect; what grants a permission is strict.
+Unknown parameters are ignored, as those clients expect; what grants a permission is strict. A
+history is taken as it comes, also with ids and names missing: `context/cleanup.py` mends it.
 Source: https://platform.openai.com/docs/api-reference/chat/create
 """
 
-import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from inglenook.api.bodies import Permission
 from inglenook.errors import InvalidRequest
 from inglenook.messages import Message, Role, ToolCall
+from inglenook.providers.calls import kept_arguments
 from inglenook.run_request import RequestLimits, RunRequest
 
 ROLES: Mapping[str, Role] = {
@@ -21,7 +22,9 @@ ROLES: Mapping[str, Role] = {
     "user": "user",
     "assistant": "assistant",
     "tool": "tool",
+    "function": "tool",
 }
+TEXT_PARTS = ("text", "input_text", "output_text")
 
 
 class Lenient(BaseModel):
@@ -29,26 +32,30 @@ class Lenient(BaseModel):
 
 
 class CalledFunction(Lenient):
-    name: str
-    arguments: str = "{}"
-    """A JSON object as text."""
+    name: str | None = None
+    arguments: Any = None
+    """A JSON object as text; some clients send the object."""
 
 
 class CalledTool(Lenient):
-    id: str
-    function: CalledFunction
+    id: str | None = None
+    function: CalledFunction = CalledFunction()
 
 
 class ContentPart(Lenient):
-    type: str
-    text: str = ""
+    type: str = "text"
+    text: str | None = None
+    refusal: str | None = None
 
 
 class OpenAIMessage(Lenient):
-    role: Literal["system", "developer", "user", "assistant", "tool"]
-    content: str | tuple[ContentPart, ...] | None = None
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | tuple[ContentPart | str, ...] | None = None
     tool_calls: tuple[CalledTool, ...] | None = None
     tool_call_id: str | None = None
+    name: str | None = None
+    function_call: CalledFunction | None = None
+    """What `tool_calls` was called first; its result has the role `function` and no id."""
 
 
 class StreamSettings(Lenient):
@@ -77,7 +84,7 @@ class ChatBody(Lenient):
     def request(self) -> RunRequest:
         """
         Raises:
-            InvalidRequest: A message holds something else than text.
+            InvalidRequest: A message of the user holds something else than text.
         """
         return RunRequest(
             model=self.model,
@@ -95,41 +102,49 @@ def _history(messages: Sequence[OpenAIMessage]) -> tuple[Message, ...]:
     names: dict[str, str] = {}
     history: list[Message] = []
     for n, message in enumerate(messages):
-        calls = tuple(_call(call) for call in message.tool_calls or ())
-        names |= {call.id: call.name for call in calls}
-        call_id = message.tool_call_id if message.role == "tool" else None
+        role = ROLES[message.role]
+        calls = _calls(message) if role == "assistant" else ()
+        names |= {call.id: call.name for call in calls if call.id}
+        call_id = message.tool_call_id if role == "tool" else None
         history.append(
             Message(
-                role=ROLES[message.role],
-                text=_text(message.content, n),
-                tool_calls=calls if message.role == "assistant" else (),
+                role=role,
+                text=_text(message, n),
+                tool_calls=calls,
                 call_id=call_id,
-                tool_name=names.get(call_id) if call_id else None,
+                tool_name=names.get(call_id or "", message.name) if role == "tool" else None,
             )
         )
     return tuple(history)
 
 
-def _text(content: str | tuple[ContentPart, ...] | None, n: int) -> str:
-    if not isinstance(content, tuple):
-        return content or ""
-    for part in content:
-        if part.type != "text":
+def _text(message: OpenAIMessage, n: int) -> str:
+    if not isinstance(message.content, tuple):
+        return message.content or ""
+    texts: list[str] = []
+    for part in message.content:
+        if isinstance(part, str):
+            texts.append(part)
+        elif part.type in TEXT_PARTS or part.refusal is not None:
+            texts.append(part.text or part.refusal or "")
+        elif message.role not in ("assistant", "tool", "function"):  # theirs may be left out
             raise InvalidRequest(
                 f"messages.{n}.content holds {part.type!r:.40}; this version reads text only",
                 field=f"messages.{n}.content",
                 status=422,
             )
-    return "".join(part.text for part in content)
+    return "".join(texts)
 
 
-def _call(call: CalledTool) -> ToolCall:
-    try:
-        arguments: Any = json.loads(call.function.arguments or "{}")
-    except (ValueError, RecursionError):
-        arguments = None
-    if not isinstance(arguments, dict):
-        arguments = {"unreadable": call.function.arguments}
-    return ToolCall(
-        id=call.id, name=call.function.name, arguments=cast(dict[str, object], arguments)
+def _calls(message: OpenAIMessage) -> tuple[ToolCall, ...]:
+    posted = [(call.id, call.function) for call in message.tool_calls or ()]
+    if message.function_call is not None:
+        posted.append((None, message.function_call))
+    return tuple(
+        ToolCall(
+            id=id or "",
+            name=function.name or "",
+            arguments=kept_arguments(function.arguments),
+        )
+        for id, function in posted
     )

@@ -35,18 +35,22 @@ def finished_calls(
         if id_ is None or id_ in taken:
             id_ = made_id(messages, position, name, taken)
         taken.add(id_)
-        arguments = arguments_of(call.arguments)
-        if arguments is None:
-            text = call.arguments
-            if not isinstance(text, str):
-                text = wire_json.encode(text).decode()
-            arguments = {MALFORMED_ARGUMENTS: text}
+        arguments = kept_arguments(call.arguments)
         if MALFORMED_ARGUMENTS in arguments:
             text = str(arguments[MALFORMED_ARGUMENTS])
             fault = "had a key twice" if repeats_a_key(text) else "were no JSON object"
             repairs.append(f"the arguments of {name!r} {fault} and were kept as text")
         calls.append(ToolCall(id=id_, name=name, arguments=arguments))
     return tuple(calls), tuple(repairs)
+
+
+def kept_arguments(value: object) -> Mapping[str, Any]:
+    """As `arguments_of`, with what is none kept as text under `MALFORMED_ARGUMENTS`."""
+    arguments = arguments_of(value)
+    if arguments is not None:
+        return arguments
+    text = value if isinstance(value, str) else wire_json.encode(value).decode()
+    return {MALFORMED_ARGUMENTS: text}
 
 
 def arguments_of(value: object) -> Mapping[str, Any] | None:
