@@ -13,7 +13,7 @@ from inglenook.agent.assistant import Assistant
 from inglenook.agent.delegate import ChildAgent, DelegateTool
 from inglenook.agent.guardrails import standard_guardrails
 from inglenook.agent.replay import replay
-from inglenook.context.cleanup import KeepAll
+from inglenook.context.compaction import Compacting
 from inglenook.errors import NotFound
 from inglenook.events import Effect, RunEvent
 from inglenook.knowledge.base import Document, Knowledge, KnowledgeBase, Passage, Retriever
@@ -210,7 +210,7 @@ class Bench:
 
 
 async def replay_events(events: Sequence[RunEvent]) -> str:
-    return await replay(events, context=KeepAll(), guardrails=standard_guardrails())
+    return await replay(events, context=Compacting(), guardrails=standard_guardrails())
 
 
 def ask(text: str = "hello", **fields: Any) -> RunRequest:
@@ -240,7 +240,7 @@ async def bench(
         make_provider=lambda spec: provider,
     )
     knowledge = knowledge or NoKnowledge()
-    context = KeepAll()
+    context = Compacting()
     supervisor = RunSupervisor(
         store=store,
         broadcast=broadcast,

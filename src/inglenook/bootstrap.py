@@ -13,7 +13,7 @@ from inglenook.agent.guardrails import standard_guardrails
 from inglenook.agent.replay import replay
 from inglenook.agent.strategies import ASSISTANT
 from inglenook.api.page_folder import PAGE_FOLDER
-from inglenook.context.cleanup import KeepAll
+from inglenook.context.compaction import Compacting
 from inglenook.errors import ConfigError, ProviderError, StoreError, shown_address
 from inglenook.events import RunEvent
 from inglenook.knowledge.base import Knowledge, Retriever
@@ -25,12 +25,13 @@ from inglenook.providers.catalogue import THREE_WAYS, DemoOffer, ModelCatalogue
 from inglenook.providers.demo_model import DemoModel
 from inglenook.providers.demo_weights import DemoWeights
 from inglenook.providers.discovery import OllamaModels, OpenAIModels
-from inglenook.providers.ollama import DEFAULT_CONTEXT_TOKENS, OllamaProvider
+from inglenook.providers.ollama import OllamaProvider
 from inglenook.providers.openai_chat import OpenAIChatProvider
 from inglenook.providers.recovery import RecoveringProvider
 from inglenook.providers.retry import RetryingProvider
 from inglenook.providers.transport import open_session
 from inglenook.providers.weights_file import Report
+from inglenook.providers.window import WindowGuard
 from inglenook.run_request import RequestLimits
 from inglenook.runs.broadcast import Broadcast
 from inglenook.runs.children import Children
@@ -107,7 +108,7 @@ async def open_runtime(
         models = _models(loaded, session, demo, report or _silent)
         knowledge, library, note = await _knowledge(loaded, session, stack)
         toolbox = StandardToolbox(_engines(loaded))
-        context = KeepAll()
+        context = Compacting()
         broadcast = Broadcast()
         credentials: dict[str, str] = {}
         assistant = Assistant(models=models, knowledge=knowledge, toolbox=toolbox, context=context)
@@ -171,7 +172,7 @@ def prepare_home(home: Path) -> None:
 
 async def replay_events(events: Sequence[RunEvent]) -> str:
     """Replay a recorded run with this version's loop (see `agent/replay.py`)."""
-    return await replay(events, context=KeepAll(), guardrails=standard_guardrails())
+    return await replay(events, context=Compacting(), guardrails=standard_guardrails())
 
 
 @dataclass(kw_only=False)
@@ -245,8 +246,7 @@ def _spec(loaded: Loaded, model: Model) -> ModelSpec:
         base_url=model.base_url or default_url or "",
         api_key=loaded.model_keys.get(model.api_key_env or "")
         or (loaded.openai_key if model.provider == "openai" and not model.base_url else None),
-        context_tokens=model.context_tokens
-        or (DEFAULT_CONTEXT_TOKENS if model.provider == "ollama" else None),
+        context_tokens=model.context_tokens,
         thinking=model.thinking,
         reasoning_effort=model.reasoning_effort,
         tool_mode=model.tool_mode,
@@ -261,7 +261,8 @@ def _provider(session: aiohttp.ClientSession, spec: ModelSpec, demo: DemoModel) 
     )
     if demo.serves(spec):
         transport = demo.kept(transport, spec, session)
-    return RecoveringProvider(RetryingProvider(transport))
+    guarded = WindowGuard(transport, counts_whole_prompt=spec.provider != "ollama")
+    return RecoveringProvider(RetryingProvider(guarded))
 
 
 async def _check_knowledge(

@@ -21,6 +21,7 @@ ENDED: frozenset[Status] = frozenset({"complete", "incomplete", "cancelled", "fa
 Effect = Literal["read", "write"]
 ToolMode = Literal["native", "envelope"]
 """How calls travelled: the server's own tool format, or JSON held to a schema."""
+Rejected = Literal["context_truncated", "context_too_long", "failed"]
 
 
 class Event(BaseModel):
@@ -61,6 +62,12 @@ class PromptBuilt(Event):
     ends_run: tuple[str, ...] = ()
     """Tools whose result is the run's answer."""
     max_steps: int
+    window: int | None = None
+    """The model's window in tokens, as far as it is known without asking its server."""
+    asks_for_window: bool = False
+    """The server serves the window that a request asks for; others were started with theirs."""
+    token_ratio: float = 1.0
+    """Tokens of this model for one of our estimate's, as far as it was known at the start."""
 
 
 class StepStarted(Event):
@@ -80,6 +87,8 @@ class ModelRequested(Event):
     tools_digest: str
     window: int | None = None
     """Context tokens asked for; None: the server's own."""
+    estimated_tokens: int | None = None
+    """What the request takes by our estimate, tools included."""
 
 
 class ModelReplied(Event):
@@ -97,6 +106,9 @@ class ModelReplied(Event):
     repairs: tuple[str, ...] = ()
     malformed_call: str | None = None
     """Why what the model meant as a call could not be read, in one clause; it holds none then."""
+    rejected: Rejected | None = None
+    """The reply is not taken: the server cut the prompt or refused its length, or a call beside the
+    conversation failed (`repairs` says how)."""
 
 
 class ApprovalRequested(Event):
@@ -169,6 +181,33 @@ class ChildFinished(Event):
     status: Status
 
 
+class WindowServed(Event):
+    """What the model's server said of its window when a request might have been too long for it."""
+
+    type: Literal["window_served"] = "window_served"
+    tokens: int | None
+    largest: int | None = None
+    """What a request may ask for."""
+
+
+class ContextCompacted(Event):
+    """The oldest part of what the model saw was summed up; the events before it stay."""
+
+    type: Literal["context_compacted"] = "context_compacted"
+    before: int
+    """Estimated tokens of the request as it was."""
+    after: int
+    kept: int
+    """Messages at the end of the history that stay; the user's last one does in any case."""
+    summary: str = ""
+    """Stands for the messages that went."""
+    by: Literal["model", "runtime"] = "model"
+    """Who wrote the summary; the runtime where the model could not."""
+    shortened_to: int | None = None
+    """Kept tool results are shown with at most so many characters."""
+    was_enough: bool = True
+
+
 class GuardrailObjected(Event):
     type: Literal["guardrail_objected"] = "guardrail_objected"
     guardrail: str
@@ -210,6 +249,8 @@ RunEvent: TypeAlias = Annotated[
     | EgressFinished
     | ChildStarted
     | ChildFinished
+    | WindowServed
+    | ContextCompacted
     | GuardrailObjected
     | RunWaiting
     | RunResumed

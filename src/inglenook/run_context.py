@@ -1,6 +1,6 @@
 """What one run carries with it: identity, permissions, event sink, limits, sources."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from inglenook.errors import RunEnded
@@ -16,6 +16,8 @@ class Limits:
     """Wall time since this process took the run up."""
     max_output_tokens: int | None = None
     """Per model call."""
+    max_result_chars: int = 60_000
+    """Of a tool result that is shown at once; about 15,000 tokens where the window says no less."""
 
     def check_step(self, steps_used: int) -> None:
         """
@@ -81,5 +83,7 @@ class RunContext:
     today: str = ""
     sources: Sources = field(default_factory=Sources)
     egress: EgressNumbers = field(default_factory=EgressNumbers)
+    results: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Whole tool results of which the model was shown a part, by id."""
     credential: str | None = field(default=None, repr=False)
     """The user's own key for their knowledge service; in memory only."""

@@ -75,9 +75,9 @@ async def test_a_whole_run_and_its_whole_event_list(tmp_path: Path):
                 "model": "m",
                 "permissions": {"delegate": True, "writes": True},
             },
-            {"type": "prompt_built", "tools": ["echo"], "max_steps": 12},
+            {"type": "prompt_built", "tools": ["echo", 'read_result'], "max_steps": 12, 'window': 8192, 'asks_for_window': True, 'token_ratio': 1.0},
             {"type": "step_started", "step": 1, "remaining": 11},
-            {"type": "model_requested", "step": 1, "purpose": "loop"},
+            {"type": "model_requested", "step": 1, "purpose": "loop", 'window': 8192, 'estimated_tokens': 274},
             {
                 "type": "model_replied",
                 "step": 1,
@@ -106,12 +106,12 @@ async def test_a_whole_run_and_its_whole_event_list(tmp_path: Path):
             {
                 "type": "tool_finished",
                 "call": {"id": "c2", "name": "nope", "arguments": {}},
-                "result": "There is no tool 'nope'. The tools of this run: echo.",
+                "result": "There is no tool 'nope'. The tools of this run: echo, read_result.",
                 "is_error": True,
                 "blocked": True,
             },
             {"type": "step_started", "step": 2, "remaining": 10},
-            {"type": "model_requested", "step": 2, "purpose": "loop", "ordinal": 1},
+            {"type": "model_requested", "step": 2, "purpose": "loop", "ordinal": 1, 'window': 8192, 'estimated_tokens': 343},
             {
                 "type": "model_replied",
                 "step": 2,

@@ -15,7 +15,7 @@ async def test_rule_is_in_the_prompt_and_in_the_tools_description(tmp_path: Path
     async with bench(tmp_path, provider, web=[tool]) as b:
         await b.run(web=True)
     assert RULE in provider.views[0][0].text
-    [schema] = provider.tools[0]
+    schema = provider.tools[0][0]
     assert (schema.name, RULE in schema.description) == ("web_search", True)
 
 

@@ -53,7 +53,7 @@ async def test_read_only_children_run_side_by_side_with_read_only_tools(tmp_path
         for started in [e for e in events if isinstance(e, ChildStarted)]:
             child = await b.service.events(started.child_run_id)
             [prompt] = [e for e in child if isinstance(e, PromptBuilt)]
-            assert prompt.tools == ("look",), "no writes and no delegate"
+            assert prompt.tools == ("look", "read_result"), "no writes and no delegate"
             [head] = [e for e in child if isinstance(e, RunStarted)]
             assert head.parent == run["id"]
             assert head.permissions.delegate is False

@@ -9,6 +9,8 @@ from pathlib import Path
 from inglenook.agent.guardrails import EmptyReplyGuardrail
 from inglenook.agent.loop import AgentLoop
 from inglenook.agent.state import FoldingSink, RunState
+from inglenook.context.base import Cut
+from inglenook.context.window import Window
 from inglenook.events import (
     EventSink,
     PromptBuilt,
@@ -46,6 +48,15 @@ class LastTwo:
     def view(self, history: Sequence[Message]) -> Sequence[Message]:
         return [history[0], history[-1]]
 
+    def cut(
+        self, history: Sequence[Message], *, fixed: int, room_tokens: int, attempt: int
+    ) -> Cut | None:
+        return None
+
+
+async def nobody_knows() -> Window:
+    return Window()
+
 
 async def test_the_loop_runs_on_other_parts(tmp_path: Path):
     sink: EventSink = ListSink()
@@ -67,6 +78,7 @@ async def test_the_loop_runs_on_other_parts(tmp_path: Path):
         context=LastTwo(),
         tools=ToolRegistry([EchoTool()]),
         guardrails=[EmptyReplyGuardrail()],
+        served_window=nobody_knows,
     )
     run = RunContext(
         run_id="r", sink=FoldingSink(sink, state), limits=Limits(max_steps=5), today="2031-02-03"

@@ -16,7 +16,7 @@ async def test_a_run_names_its_model_and_versions(tmp_path: Path):
         assert run["versions"] == {
             "strategy": "assistant@1",
             "scheduler": "scheduler@1",
-            "context": "keep-all@1",
+            "context": "compacting@2",
         }
         assert run["usage"] == {
             "input_tokens": 10,

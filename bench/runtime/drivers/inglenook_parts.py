@@ -3,7 +3,7 @@
 from pydantic import BaseModel
 
 from inglenook.agent.assistant import Assistant
-from inglenook.context.cleanup import KeepAll
+from inglenook.context.compaction import Compacting
 from inglenook.events import TextDelta
 from inglenook.messages import Message
 from inglenook.providers.base import ModelSpec
@@ -118,7 +118,7 @@ async def open_bench(home, base_url, tool, ollama):
         ScriptModels(base_url, ollama),
         lambda spec: RecoveringProvider(RetryingProvider(transport(session, spec))),
     )
-    context = KeepAll()
+    context = Compacting()
     broadcast = Broadcast()
     agent = Assistant(models=models, knowledge=None, toolbox=Toolbox(tool), context=context)
     supervisor = RunSupervisor(

@@ -5,7 +5,7 @@ The one place where permissions become tools: what a run may not use is never bu
 
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from inglenook.agent.cut_calls import CutCallProvider
@@ -14,17 +14,23 @@ from inglenook.agent.loop import AgentLoop
 from inglenook.agent.state import RunState
 from inglenook.agent.strategies import system_prompt
 from inglenook.context.base import ContextPolicy
+from inglenook.context.tokens import chars_for
+from inglenook.context.window import Window, window_of
 from inglenook.errors import CredentialNeeded, InvalidRequest, ProviderBusy
 from inglenook.events import PromptBuilt
 from inglenook.knowledge.base import Knowledge, Retriever
 from inglenook.messages import Message
-from inglenook.providers.base import ModelSpec, StreamOptions
+from inglenook.providers.base import ModelAbilities, ModelSpec, StreamOptions
 from inglenook.providers.catalogue import ModelCatalogue
 from inglenook.run_context import RunContext
 from inglenook.run_request import RunPermissions, RunRequest
 from inglenook.tools.base import Tool
 from inglenook.tools.registry import ToolRegistry
+from inglenook.tools.results import ReadResultTool
 
+RESULT_SHARE = 4
+"""A tool result may take this part of the window, so that several fit beside the question."""
+MIN_RESULT_CHARS, MAX_RESULT_CHARS = 1_000, 60_000
 WEB_IS_OFF = "web access is off; only the user can turn it on, for one run at a time."
 WEB_IS_BLOCKED = "the operator blocks web search."
 WEB_AND_CONFIDENTIAL = (
@@ -63,11 +69,14 @@ class Assistant:
         knowledge: Knowledge,
         toolbox: Toolbox,
         context: ContextPolicy,
+        tool_result_tokens: int | None = None,
     ) -> None:
+        """`tool_result_tokens`: of a result that is shown at once; None: a part of the window."""
         self._models = models
         self._knowledge = knowledge
         self._toolbox = toolbox
         self._context = context
+        self._tool_result_tokens = tool_result_tokens
 
     async def run(self, state: RunState, run: RunContext) -> str:
         assert state.started is not None
@@ -78,14 +87,26 @@ class Assistant:
             run.sink.emit(
                 await self._prompt(scope, offered.spec, run.today, posted, run.limits.max_steps)
             )
+
+        async def served_window() -> Window:
+            return window_of(offered.spec, await self._models.abilities(offered))
+
         loop = AgentLoop(
             provider=CutCallProvider(offered.provider, scope.registry.has_effect),
             context=self._context,
             tools=scope.registry,
             guardrails=standard_guardrails(),
-            window=offered.spec.context_tokens,
+            served_window=served_window,
         )
-        return await loop.run(state, run)
+        limits = replace(run.limits, max_result_chars=self._result_chars(state))
+        return await loop.run(state, replace(run, limits=limits, results=state.results))
+
+    def _result_chars(self, state: RunState) -> int:
+        """How much of a tool result is shown at once: by configuration, else by the window."""
+        tokens = self._tool_result_tokens or (state.window.tokens or 0) // RESULT_SHARE
+        if not tokens:
+            return MAX_RESULT_CHARS
+        return min(MAX_RESULT_CHARS, max(MIN_RESULT_CHARS, chars_for(tokens, state.window.ratio)))
 
     async def warm(self, model: str, permissions: RunPermissions, today: str) -> None:
         """Have the model's server read the fixed part of such a run, so that its cache holds it.
@@ -120,6 +141,9 @@ class Assistant:
         if permissions.delegate:
             tools += self._toolbox.delegate_tools()
         allowed = [tool for tool in tools if may_hold(tool, permissions)]
+        reader = ReadResultTool()
+        if any(tool.spec.may_be_long for tool in allowed) and may_hold(reader, permissions):
+            allowed.append(reader)
         return Scope(registry=ToolRegistry(allowed, absent), absent=absent, retriever=retriever)
 
     async def _retriever(
@@ -155,6 +179,8 @@ class Assistant:
             volatile=tuple(s.name for s in schemas if scope.registry.is_volatile(s.name)),
             ends_run=tuple(s.name for s in schemas if scope.registry.ends_run(s.name)),
             max_steps=max_steps,
+            window=window_of(spec, ModelAbilities()).tokens,
+            asks_for_window=spec.provider == "ollama",
         )
 
     async def _why_no_web(

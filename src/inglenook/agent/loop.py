@@ -6,23 +6,16 @@ from its events exactly where it stood.
 """
 
 from collections.abc import Sequence
-from contextlib import aclosing
 
+from inglenook.agent.context_window import ContextWindow, ServedWindow
 from inglenook.agent.guardrails import OutputGuardrail, repeated_call
+from inglenook.agent.model_call import ModelCaller
 from inglenook.agent.scheduler import plan_stages, run_stages
 from inglenook.agent.state import RunState
-from inglenook.agent.view_digest import ViewDigest, tools_digest
 from inglenook.context.base import ContextPolicy
-from inglenook.errors import ProviderError
-from inglenook.events import (
-    GuardrailObjected,
-    ModelReplied,
-    ModelRequested,
-    StepStarted,
-    ToolFinished,
-)
-from inglenook.messages import Message, ToolCall
-from inglenook.providers.base import ModelProvider, ModelReply, StreamOptions
+from inglenook.events import GuardrailObjected, StepStarted, ToolFinished
+from inglenook.messages import ToolCall
+from inglenook.providers.base import ModelProvider
 from inglenook.run_context import RunContext
 from inglenook.tools.registry import Dispatcher
 
@@ -44,15 +37,17 @@ class AgentLoop:
         context: ContextPolicy,
         tools: Dispatcher,
         guardrails: Sequence[OutputGuardrail],
-        window: int | None = None,
+        served_window: ServedWindow,
     ) -> None:
-        self._provider = provider
-        self._context = context
         self._tools = tools
         self._guardrails = guardrails
-        self._window = window
-        self._tools_digest = tools_digest(tools.schemas)
-        self._view_digest = ViewDigest()
+        self._caller = ModelCaller(provider, tools.schemas)
+        self._window = ContextWindow(
+            context=context,
+            caller=self._caller,
+            schemas=tools.schemas,
+            served_window=served_window,
+        )
 
     async def run(self, state: RunState, run: RunContext) -> str:
         """Work on from `state` to an accepted answer (the contract is `Agent.run`'s)."""
@@ -71,42 +66,8 @@ class AgentLoop:
             run.limits.check_step(state.steps)
             remaining = run.limits.max_steps - state.steps - 1
             run.sink.emit(StepStarted(step=state.steps + 1, remaining=remaining))
-        view = self._context.view(state.messages)
-        run.sink.emit(
-            ModelRequested(
-                step=state.steps,
-                ordinal=state.ordinal,
-                view_digest=self._view_digest.of(view),
-                tools_digest=self._tools_digest,
-                window=self._window,
-            )
-        )
-        told = run.sink.settle()  # the commit overlaps the model's work
-        reply = await self._stream(view, run)
-        await told  # nothing follows from a reply before all it rests on is stored
-        run.sink.emit(
-            ModelReplied(
-                step=state.steps,
-                ordinal=state.ordinal,
-                message=reply.message.with_reasoning(None),
-                reasoning=reply.message.reasoning,
-                usage=reply.usage,
-                finish_reason=reply.finish_reason,
-                recovered_from=reply.recovered_from,
-                tool_mode=reply.tool_mode,
-                repairs=reply.repairs,
-                malformed_call=reply.malformed_call,
-            )
-        )
-
-    async def _stream(self, view: Sequence[Message], run: RunContext) -> ModelReply:
-        options = StreamOptions(max_output_tokens=run.limits.max_output_tokens)
-        async with aclosing(self._provider.stream(view, self._tools.schemas, options)) as parts:
-            async for part in parts:
-                if isinstance(part, ModelReply):
-                    return part
-                run.sink.publish(part)
-        raise ProviderError("the model's stream ended without a reply")
+        request = await self._window.fitted(state, run)
+        await self._caller.ask(request, state, run)
 
     async def _run_tools(self, calls: Sequence[ToolCall], state: RunState, run: RunContext) -> None:
         # Judged before any of them runs: what a call may do must not depend on which of its

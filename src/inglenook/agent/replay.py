@@ -13,8 +13,10 @@ from inglenook.agent.loop import AgentLoop
 from inglenook.agent.sources import cited_sources
 from inglenook.agent.state import FoldingSink, RunState
 from inglenook.context.base import ContextPolicy
+from inglenook.context.window import Window
 from inglenook.errors import InvalidRequest, ReplayMismatch, RunEnded
 from inglenook.events import (
+    ContextCompacted,
     Effect,
     GuardrailObjected,
     ModelReplied,
@@ -27,6 +29,7 @@ from inglenook.events import (
     TextDelta,
     ToolFinished,
     ToolStarted,
+    WindowServed,
 )
 from inglenook.messages import Message, ToolCall, ToolSchema
 from inglenook.providers.base import ModelAbilities, ModelReply, Part, StreamOptions
@@ -34,6 +37,8 @@ from inglenook.run_context import Limits, RunContext
 from inglenook.tools.registry import plain_name
 
 Key = tuple[str, object]
+NOT_COMPARED = {"duration_ms", "estimated_tokens"}
+"""What may differ between two versions of this program that decide alike."""
 NOT_REPLAYED = ("provider_error", "internal_error", "time_limit", "cancelled_by_user")
 """Reasons that came from outside the loop: the replay compares up to there."""
 
@@ -66,7 +71,7 @@ async def replay(
         context=context,
         tools=RecordedTools(record),
         guardrails=guardrails,
-        window=record.window,
+        served_window=record.served_window,
     )
     finished = record.finished
     try:
@@ -112,8 +117,12 @@ class Record:
         for event in events:
             if (key := _key(event)) is not None:
                 self.by_key[key] = event  # after a crash an event may stand twice; the last counts
-        requests = (event for event in events if isinstance(event, ModelRequested))
-        self.window = next((event.window for event in requests), None)
+
+    async def served_window(self) -> Window:
+        """What the server said when the run asked for its window."""
+        event = self.get(("window_served", None))
+        assert isinstance(event, WindowServed)
+        return Window(tokens=event.tokens, largest=event.largest)
 
     def get(self, key: Key) -> RunEvent:
         """
@@ -147,6 +156,7 @@ class RecordedProvider:
             tool_mode=event.tool_mode,
             repairs=event.repairs,
             malformed_call=event.malformed_call,
+            rejected=event.rejected,
         )
 
     async def abilities(self) -> ModelAbilities:
@@ -220,17 +230,21 @@ def _key(event: RunEvent) -> Key | None:
             return (event.type, event.call.id)
         case GuardrailObjected():
             return (event.type, event.text)
+        case WindowServed():
+            return (event.type, None)
+        case ContextCompacted():
+            return (event.type, (event.before, event.kept))
         case _:
             return None
 
 
 def _comparable(event: RunEvent) -> dict[str, Any]:
-    return event.model_dump(exclude={"duration_ms"})
+    return event.model_dump(exclude=NOT_COMPARED)
 
 
 def _difference(what: str, recorded: RunEvent, replayed: RunEvent) -> str:
     old, new = recorded.model_dump(), replayed.model_dump()
     for name in old:
-        if name != "duration_ms" and old[name] != new.get(name):
+        if name not in NOT_COMPARED and old[name] != new.get(name):
             return f"{what}: {name} was {old[name]!r:.200}, replayed {new.get(name)!r:.200}"
     return f"{what} differs"

@@ -4,14 +4,18 @@ The live loop, crash recovery and replay all change the state through `apply` al
 resumed run cannot stand anywhere else than the run that was killed.
 """
 
+import json
 from collections.abc import Awaitable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+from inglenook.agent.window_state import LOOP, WindowState
 from inglenook.context.cleanup import valid_history
+from inglenook.context.compaction import compacted
 from inglenook.events import (
     ChildFinished,
     ChildStarted,
+    ContextCompacted,
     EventSink,
     GuardrailObjected,
     ModelReplied,
@@ -24,6 +28,7 @@ from inglenook.events import (
     TextDelta,
     ToolFinished,
     ToolStarted,
+    WindowServed,
 )
 from inglenook.messages import Message, Source, ToolCall, Usage
 from inglenook.tools.registry import plain_name
@@ -87,6 +92,11 @@ class RunState:
         self.usage = Usage()
         self.sources: list[Source] = []
         self.repeats = Repeats()
+        self.window = WindowState()
+        self.fixed = 0
+        """Messages at the start of `messages` that stay, whatever happens."""
+        self.results: dict[str, str] = {}
+        """Whole results that the model was shown a part of, by the id that `read_result` takes."""
         self.open_children: list[str] = []
         """Child runs that were started and have not reported back."""
         self._open_calls: tuple[ToolCall, ...] = ()
@@ -122,6 +132,9 @@ class RunState:
                 self.step_is_open = True
             case ModelRequested():
                 self.ordinal = event.ordinal
+                self.window.requested(event)
+            case WindowServed() | ContextCompacted():
+                self._apply_window(event)
             case ToolStarted():
                 self._started[event.call.id] = event
             case ChildStarted() | ChildFinished():
@@ -151,22 +164,43 @@ class RunState:
     def _apply_prompt(self, event: PromptBuilt) -> None:
         assert self.started is not None, "run_started is every run's first event"
         self.prompt = event
-        posted = self.started.request.messages  # its system messages are part of the prompt's
         self.messages = [
             Message(role="system", text=event.system),
             *event.examples,
-            *valid_history([m for m in posted if m.role != "system"]),
         ]
+        self.fixed = len(self.messages)
+        posted = self.started.request.messages  # its system messages are part of the prompt's
+        self.messages += valid_history([m for m in posted if m.role != "system"])
+        self.window.begin(event)
+
+    def _apply_window(self, event: WindowServed | ContextCompacted) -> None:
+        if isinstance(event, WindowServed):
+            self.window.served(event)
+            return
+        self.messages = compacted(
+            self.messages,
+            start=self.fixed,
+            end=len(self.messages) - event.kept,
+            summary=event.summary,
+            shorten_to=event.shortened_to,
+            shelve=self._shelved,
+        )
+        self.window.compacted(event)
 
     def _apply_reply(self, event: ModelReplied) -> None:
-        self.step_is_open = False
         self.ordinal = event.ordinal + 1
-        self.last_finish_reason = event.finish_reason
         if event.usage:
             self.usage = Usage(
                 input_tokens=self.usage.input_tokens + event.usage.input_tokens,
                 output_tokens=self.usage.output_tokens + event.usage.output_tokens,
             )
+        self.window.replied(event)
+        if event.purpose == LOOP and not event.rejected:
+            self._take_reply(event)
+
+    def _take_reply(self, event: ModelReplied) -> None:
+        self.step_is_open = False
+        self.last_finish_reason = event.finish_reason
         self.malformed_call = event.malformed_call
         self.malformed_calls = self.malformed_calls + 1 if event.malformed_call else 0
         message = event.message.with_reasoning(event.reasoning)
@@ -199,7 +233,7 @@ class RunState:
             self.messages.append(
                 Message(
                     role="tool",
-                    text=result.result,
+                    text=self._shown(result),
                     call_id=result.call.id,
                     tool_name=result.call.name,
                 )
@@ -211,6 +245,22 @@ class RunState:
         if self.prompt is not None and self.steps == self.prompt.max_steps - 1:
             last = self.messages[-1]
             self.messages[-1] = replace(last, text=last.text + LAST_STEP_NOTICE)
+
+    def _shown(self, event: ToolFinished) -> str:
+        """What the model sees of a result: all of it, or its beginning and how to read on."""
+        if event.truncated_to is None or len(event.result) <= event.truncated_to:
+            return event.result
+        return self._shelved(event.result, event.truncated_to)
+
+    def _shelved(self, text: str, limit: int) -> str:
+        """The beginning of `text`, which is kept whole to be read on where the run can do so."""
+        note = f"\n\n[Shown: {limit:,} of {len(text):,} characters. "
+        if self.prompt is None or "read_result" not in self.prompt.tools:
+            return f"{text[:limit]}{note}Ask for a smaller part.]"
+        id = f"r{len(self.results) + 1}"
+        self.results[id] = text
+        call = json.dumps({"id": id, "offset": limit})
+        return f"{text[:limit]}{note}The rest is kept: call read_result with {call}.]"
 
     def _ends_run(self, call: ToolCall) -> bool:
         return self.prompt is not None and plain_name(call.name) in self.prompt.ends_run

@@ -4,8 +4,12 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
-from inglenook.events import ReasoningDelta, TextDelta, ToolMode
+from inglenook.events import ReasoningDelta, Rejected, TextDelta, ToolMode
 from inglenook.messages import Message, ToolSchema, Usage
+
+DEFAULT_CONTEXT_TOKENS = 8_192
+"""Asked of Ollama where nothing is configured. Its own default depends on the machine and is cut
+off in silence; tools and passages need about this much."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +25,8 @@ class ModelSpec:
     """Ollama: its root, `http://127.0.0.1:11434`. OpenAI-compatible: with `/v1`."""
     api_key: str | None = field(default=None, repr=False)
     context_tokens: int | None = None
-    """Ollama: sent as `num_ctx` on every call. None: `DEFAULT_CONTEXT_TOKENS` there."""
+    """The window. Ollama: sent as `num_ctx` on every call; None: `DEFAULT_CONTEXT_TOKENS`, and more
+    where a run needs it and the model can."""
     thinking: bool | None = None
     """None: the field is not sent."""
     reasoning_effort: str | None = None
@@ -45,6 +50,10 @@ class ModelAbilities:
 @dataclass(frozen=True, kw_only=True)
 class StreamOptions:
     max_output_tokens: int | None = None
+    window: int | None = None
+    """Context tokens to serve the call with, where the server takes that; None: its default."""
+    estimated_tokens: int | None = None
+    """What the request takes, by our estimate."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +71,8 @@ class ModelReply:
     malformed_call: str | None = None
     """The reply is an attempt at a tool call that nobody can read; why, in one clause. It holds
     no calls then, and its text is what the model said before the attempt."""
+    rejected: Rejected | None = None
+    """The reply must not be used: the server did not read the whole prompt."""
 
 
 Part: TypeAlias = TextDelta | ReasoningDelta | ModelReply

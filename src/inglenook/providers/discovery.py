@@ -28,7 +28,6 @@ class OllamaModels:
                 provider="ollama",
                 model=name,
                 base_url=self._base_url,
-                context_tokens=ollama.DEFAULT_CONTEXT_TOKENS,
             )
             for name in names
         ]

@@ -12,7 +12,14 @@ from inglenook.errors import ConfigError
 from inglenook.events import ReasoningDelta, TextDelta
 from inglenook.messages import Message, Reasoning, ToolSchema, Usage
 from inglenook.providers import wire_json
-from inglenook.providers.base import ModelAbilities, ModelReply, ModelSpec, Part, StreamOptions
+from inglenook.providers.base import (
+    DEFAULT_CONTEXT_TOKENS,
+    ModelAbilities,
+    ModelReply,
+    ModelSpec,
+    Part,
+    StreamOptions,
+)
 from inglenook.providers.calls import RawCall, finished_calls
 from inglenook.providers.stream_lines import LineSplitter
 from inglenook.providers.transport import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, ModelServer
@@ -26,10 +33,6 @@ from inglenook.providers.wire_json import (
     repeats_a_key,
     text_in,
 )
-
-DEFAULT_CONTEXT_TOKENS = 8192
-"""Sent as `num_ctx` where nothing is configured. Ollama's own default depends on the machine and
-is cut off in silence; tools and passages need about this much."""
 
 
 class OllamaProvider:
@@ -91,7 +94,7 @@ class OllamaProvider:
     def _body(
         self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
     ) -> bytes:
-        limits = {"num_ctx": self._context_tokens}
+        limits = {"num_ctx": options.window or self._context_tokens}
         if options.max_output_tokens is not None:
             limits["num_predict"] = options.max_output_tokens
         sent = [m.wire.get("ollama") or encode_message(m) for m in messages]

@@ -20,6 +20,8 @@ class ToolSpec:
     effect: Effect
     open_world: bool = False
     """The call leaves this machine."""
+    may_be_long: bool = True
+    """A result may exceed what a model is shown at once, and is then read on with `read_result`."""
     volatile: bool = False
     """Asking again is reasonable (a clock): the repetition guard lets it."""
     ends_run: bool = False

@@ -56,6 +56,7 @@ class CalculatorTool:
         description=f"Calculate an arithmetic expression: {_ALLOWED}.",
         arguments=CalculatorArguments,
         effect="read",
+        may_be_long=False,
     )
 
     async def run(self, arguments: Any, run: RunContext) -> ToolOutput:

@@ -21,6 +21,7 @@ class ClockTool:
         description="Get the local date, weekday and time with the UTC offset.",
         arguments=ClockArguments,
         effect="read",
+        may_be_long=False,
         volatile=True,
     )
 

@@ -18,6 +18,8 @@ from inglenook.tools.document_names import find_document
 
 MAX_PAGE_CHARS = 12_000
 """About 3,000 tokens: a page of a document that still leaves a small model room to think."""
+NOTE_CHARS = 800
+"""For the lines before and after a page, which hold the document's name."""
 _LINE_SEARCH_CHARS = 400
 """A page ends at a line's end if there is one in its last characters."""
 
@@ -86,7 +88,7 @@ class ReadDocumentTool:
                 f"offset {start} is past the end of {document.name!r}, which has {len(text)} "
                 f"characters; the last one is {max(0, len(text) - 1)}."
             )
-        end = page_end(text, start)
+        end = page_end(text, start, min(MAX_PAGE_CHARS, run.limits.max_result_chars - NOTE_CHARS))
         source = run.sources.add(kind="document", title=document.name, file_id=document.id)
         rest = f"continue with offset={end}" if end < len(text) else "end of the document"
         asked = arguments.name.strip()
@@ -100,12 +102,12 @@ class ReadDocumentTool:
         )
 
 
-def page_end(text: str, start: int) -> int:
+def page_end(text: str, start: int, size: int = MAX_PAGE_CHARS) -> int:
     """Where the page that begins at `start` ends; the next one begins there."""
-    end = min(len(text), start + MAX_PAGE_CHARS)
+    end = min(len(text), start + max(1, size))
     if end == len(text):
         return end
-    line_end = text.rfind("\n", end - _LINE_SEARCH_CHARS, end)
+    line_end = text.rfind("\n", max(start, end - _LINE_SEARCH_CHARS), end)
     return line_end + 1 if line_end >= 0 else end
 
 

@@ -23,8 +23,8 @@ from inglenook.tools.base import Tool, ToolSpec
 
 logger = logging.getLogger(__name__)
 
-MAX_RESULT_CHARS = 60_000
-"""About 15,000 tokens; a tool that has more offers a way to read on."""
+MAX_KEPT_CHARS = 5_000_000
+"""Of one tool result in the log: some 1,000 pages."""
 
 
 class Dispatcher(Protocol):
@@ -129,7 +129,7 @@ async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
         output = ToolOutput(
             text=f"{spec.name} failed by a fault of its own (logged); try something else."
         )
-    text, truncated_to = bounded(output.text)
+    text, limit = kept(output.text), run.limits.max_result_chars
     return ToolFinished(
         call=call,
         result=text,
@@ -137,7 +137,7 @@ async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
         blocked=blocked,
         network=(spec.open_world and has_begun and not blocked) or output.network,
         duration_ms=round((time.monotonic() - began) * 1000),
-        truncated_to=truncated_to,
+        truncated_to=limit if len(text) > limit else None,
         coerced=coerced,
         sources=output.sources,
     )
@@ -207,12 +207,12 @@ def schema_of(spec: ToolSpec) -> ToolSchema:
     return ToolSchema(name=spec.name, description=spec.description, parameters=parameters)
 
 
-def bounded(text: str) -> tuple[str, int | None]:
-    """`text`, cut to what a model may be shown with a note that says so, and where it was cut."""
-    if len(text) <= MAX_RESULT_CHARS:
-        return text, None
+def kept(text: str) -> str:
+    """`text` as it is stored: whole, unless it is of a size that no store should hold."""
+    if len(text) <= MAX_KEPT_CHARS:
+        return text
     note = (
-        f"\n\n[Cut here: {MAX_RESULT_CHARS:,} of {len(text):,} characters are shown. "
-        "Ask for a smaller part.]"
+        f"\n\n[Cut here: the result had {len(text):,} characters, of which {MAX_KEPT_CHARS:,} "
+        "are kept. Ask for a smaller part.]"
     )
-    return text[:MAX_RESULT_CHARS] + note, MAX_RESULT_CHARS
+    return text[:MAX_KEPT_CHARS] + note

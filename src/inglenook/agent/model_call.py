@@ -1,0 +1,113 @@
+"""One model call as the log has it: what was asked, what came back."""
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from inglenook.agent.state import RunState
+from inglenook.agent.view_digest import ViewDigest, tools_digest
+from inglenook.errors import ProviderError
+from inglenook.events import ModelReplied, ModelRequested
+from inglenook.messages import Message, ToolSchema
+from inglenook.providers.base import ModelProvider, ModelReply, StreamOptions
+from inglenook.run_context import RunContext
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRequest:
+    view: Sequence[Message]
+    window: int | None
+    """Context tokens to ask for."""
+    estimated_tokens: int
+    """What `view` and the tools take."""
+    doubt: float = 1.0
+    """Under 1: the server has just counted so much less that it may have dropped a part; if it
+    does so again with a shorter prompt, it is the estimate that is wrong."""
+
+
+class ModelCaller:
+    def __init__(self, provider: ModelProvider, schemas: Sequence[ToolSchema]) -> None:
+        self._provider = provider
+        self._schemas = schemas
+        self._tools_digest = tools_digest(schemas)
+        self._no_tools_digest = tools_digest(())
+        self._view_digest = ViewDigest()
+
+    async def ask(self, request: ModelRequest, state: RunState, run: RunContext) -> None:
+        """The loop's own call: its reply is the run's next message, or a rejected one."""
+        run.sink.emit(
+            ModelRequested(
+                step=state.steps,
+                ordinal=state.ordinal,
+                view_digest=self._view_digest.of(request.view),
+                tools_digest=self._tools_digest,
+                window=request.window,
+                estimated_tokens=request.estimated_tokens,
+            )
+        )
+        told = run.sink.settle()  # the commit overlaps the model's work
+        reply = await self._stream(request, self._schemas, run, is_live=True)
+        await told  # nothing follows from a reply before all it rests on is stored
+        run.sink.emit(_replied(reply, state, "loop"))
+
+    async def ask_aside(
+        self, request: ModelRequest, state: RunState, run: RunContext, *, purpose: str
+    ) -> None:
+        """A call beside the conversation, without tools; a failed one is recorded as such."""
+        run.sink.emit(
+            ModelRequested(
+                step=state.steps,
+                purpose=purpose,
+                ordinal=state.ordinal,
+                view_digest=ViewDigest().of(request.view),
+                tools_digest=self._no_tools_digest,
+                window=request.window,
+                estimated_tokens=request.estimated_tokens,
+            )
+        )
+        await run.sink.settle()
+        try:
+            reply = await self._stream(request, (), run, is_live=False)
+        except ProviderError as error:
+            reply = ModelReply(
+                message=Message(role="assistant"), rejected="failed", repairs=(str(error),)
+            )
+        run.sink.emit(_replied(reply, state, purpose))
+
+    async def _stream(
+        self,
+        request: ModelRequest,
+        schemas: Sequence[ToolSchema],
+        run: RunContext,
+        *,
+        is_live: bool,
+    ) -> ModelReply:
+        options = StreamOptions(
+            max_output_tokens=run.limits.max_output_tokens,
+            window=request.window,
+            estimated_tokens=round(request.estimated_tokens * request.doubt),
+        )
+        async with aclosing(self._provider.stream(request.view, schemas, options)) as parts:
+            async for part in parts:
+                if isinstance(part, ModelReply):
+                    return part
+                if is_live:
+                    run.sink.publish(part)
+        raise ProviderError("the model's stream ended without a reply")
+
+
+def _replied(reply: ModelReply, state: RunState, purpose: str) -> ModelReplied:
+    return ModelReplied(
+        step=state.steps,
+        purpose=purpose,
+        ordinal=state.ordinal,
+        message=reply.message.with_reasoning(None),
+        reasoning=reply.message.reasoning,
+        usage=reply.usage,
+        finish_reason=reply.finish_reason,
+        recovered_from=reply.recovered_from,
+        tool_mode=reply.tool_mode,
+        repairs=reply.repairs,
+        malformed_call=reply.malformed_call,
+        rejected=reply.rejected,
+    )
