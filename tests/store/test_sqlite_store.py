@@ -5,7 +5,7 @@ import errno
 import os
 import sqlite3
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -149,6 +149,25 @@ async def test_an_ended_run_or_none_cannot_be_claimed(store: SqliteStore):
     await finished_run(store, "run_1")
     assert await store.claim("run_1", "me", ignore) is None
     assert await store.claim("run_2", "me", ignore) is None
+
+
+async def test_a_released_run_is_nobodys_and_says_why_until_it_is_taken_up(store: SqliteStore):
+    log = await claimed(store, await store.create_run(row(), started()))
+    await store.release("run_1", log.epoch, "The model is away.")
+    [free] = await store.unfinished_runs()
+    assert (free.status, free.owner, free.explanation) == ("running", None, "The model is away.")
+    await claimed(store, free, "heir")
+    [held] = await store.unfinished_runs()
+    assert (held.owner, held.explanation) == ("heir", None)
+
+
+async def test_an_older_lease_can_release_nothing(store: SqliteStore):
+    first = await store.create_run(row(), started())
+    zombie = await claimed(store, first, "zombie")
+    await claimed(store, replace(first, epoch=zombie.epoch), "heir")
+    await store.release("run_1", zombie.epoch, "gone")
+    [held] = await store.unfinished_runs()
+    assert (held.owner, held.explanation) == ("heir", None)
 
 
 async def test_an_idempotency_key_gives_the_first_run_again(store: SqliteStore):

@@ -16,16 +16,17 @@ from inglenook.providers.weights_file import Report
 from inglenook.run_request import RunRequest
 from inglenook.settings.load import Loaded
 from inglenook.store.base import StoredEvent
-from inglenook.store.locks import FileLock, unusable
+from inglenook.store.locks import SERVER_LOCK, FileLock, unusable
 
+OPEN_WEBUI_KEY_HEADER = "X-Open-WebUI-Key"
+"""As `inglenook.api.errors.OPEN_WEBUI_KEY`, whose module would load the web framework."""
 SERVER_FILE = "server.json"
 """In the home, readable by its owner alone: where the running server answers, and its token."""
-LOCK_FILE = "lock"
 
 
 class RunClient(Protocol):
     async def start(self, request: RunRequest) -> str:
-        """Start a run; its id.
+        """Start a run, with the user's key where it reads their knowledge bases; its id.
 
         Raises:
             InvalidRequest: What is wrong, and what to do.
@@ -48,11 +49,13 @@ class RunClient(Protocol):
 
 
 class LocalClient:
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, open_webui_key: str | None) -> None:
         self._runtime = runtime
+        self._open_webui_key = open_webui_key
 
     async def start(self, request: RunRequest) -> str:
-        return (await self._runtime.runs.start(request)).id
+        key = self._open_webui_key if request.knowledge else None
+        return (await self._runtime.runs.start(request, credential=key)).id
 
     async def follow(self, run_id: str, *, after: int = -1) -> AsyncGenerator[dict[str, Any], None]:
         async for frame in self._runtime.runs.follow(run_id, after=after):
@@ -84,12 +87,18 @@ class LocalClient:
 
 
 class RemoteClient:
-    def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
+    def __init__(
+        self, session: aiohttp.ClientSession, url: str, open_webui_key: str | None
+    ) -> None:
         self._session = session
         self._url = url
+        self._open_webui_key = open_webui_key
 
     async def start(self, request: RunRequest) -> str:
-        return (await self._json("POST", "/api/runs", json=body_of(request)))["id"]
+        key = self._open_webui_key if request.knowledge else None
+        headers = {OPEN_WEBUI_KEY_HEADER: key} if key else {}
+        body = body_of(request)
+        return (await self._json("POST", "/api/runs", json=body, headers=headers))["id"]
 
     async def follow(self, run_id: str, *, after: int = -1) -> AsyncGenerator[dict[str, Any], None]:
         headers = {"Accept": "text/event-stream"} | (
@@ -201,9 +210,9 @@ def running_server(home: Path) -> dict[str, str] | None:
     Raises:
         StoreError: One runs, but does not say where.
     """
-    if not (home / LOCK_FILE).exists():
+    if not (home / SERVER_LOCK).exists():
         return None
-    lock = FileLock(home / LOCK_FILE)
+    lock = FileLock(home / SERVER_LOCK)
     try:
         if lock.acquire():
             lock.release()
@@ -225,9 +234,9 @@ async def connect(loaded: Loaded, report: Report | None = None) -> AsyncGenerato
     server = running_server(loaded.home)
     if server is None:
         async with open_runtime(loaded, report=report) as runtime:
-            yield LocalClient(runtime)
+            yield LocalClient(runtime, loaded.open_webui_key)
         return
     headers = {"Authorization": f"Bearer {server['token']}"} if server["token"] else {}
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=5)
     async with aiohttp.ClientSession(headers=headers, timeout=timeout) as session:
-        yield RemoteClient(session, server["url"])
+        yield RemoteClient(session, server["url"], loaded.open_webui_key)

@@ -20,14 +20,14 @@ from inglenook.api.app import create_app
 from inglenook.api.page import PAGE_FOLDER
 from inglenook.api.services import Services
 from inglenook.bootstrap import Runtime, open_runtime, prepare_home
-from inglenook.cli.client import LOCK_FILE, SERVER_FILE
+from inglenook.cli.client import SERVER_FILE
 from inglenook.cli.download import DownloadLine
 from inglenook.cli.render import Progress
 from inglenook.cli.sample import EXAMPLE_QUESTION, ensure_sample
 from inglenook.errors import ConfigError, RuntimeFault, StoreError
 from inglenook.run_request import RunPermissions
 from inglenook.settings.load import Loaded
-from inglenook.store.locks import FileLock, unusable
+from inglenook.store.locks import SERVER_LOCK, FileLock, unusable
 from inglenook.store.room import check_room
 
 REPLAY_COMMAND = (sys.executable, "-m", "inglenook.cli.main", "replay", "--json", "-")
@@ -104,9 +104,13 @@ async def _serve(
 async def _background(
     runtime: Runtime, examples: list[str], progress: Progress
 ) -> AsyncGenerator[None, None]:
-    """What only the holder of the home's lock does: embedding, and the demo model ahead of need."""
+    """What only the holder of the home's lock does: taking up runs whose process died, embedding,
+    and the demo model ahead of need."""
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_ready_model(runtime, examples, progress))]
+        tasks = [
+            group.create_task(_ready_model(runtime, examples, progress)),
+            group.create_task(runtime.engine.keep_recovering()),
+        ]
         if runtime.library is not None:
             tasks.append(group.create_task(runtime.library.embed_behind()))
         try:
@@ -180,7 +184,7 @@ def _address(host: str, port: int) -> str:
 @contextmanager
 def _home_lock(home: Path) -> Generator[None]:
     prepare_home(home)
-    lock = FileLock(home / LOCK_FILE)
+    lock = FileLock(home / SERVER_LOCK)
     try:
         is_free = lock.acquire()
     except OSError as error:

@@ -86,6 +86,10 @@ class Broadcast:
         """This process took the run up; its events are counted from here."""
         self._live[run_id] = LiveRun()
 
+    def end(self, run_id: str) -> None:
+        """This process works on the run no more, however that came."""
+        self._live.pop(run_id, None)
+
     def publish(self, run_id: str, delta: TextDelta, behind: int) -> None:
         """Show a delta once the first `behind` events since `begin` are stored."""
         live = self._live.get(run_id)

@@ -4,8 +4,16 @@ from typing import Protocol
 
 
 class Engine(Protocol):
-    async def submit(self, run_id: str) -> None:
-        """Have the run executed, here or by a worker; returns at once."""
+    async def submit(self, run_id: str, *, epoch: int) -> None:
+        """Have the run executed, here or by a worker; returns at once.
+
+        Args:
+            epoch: As the run's row had it. Who took the run up since keeps it.
+        """
+        ...
+
+    def executes(self, run_id: str) -> bool:
+        """It was submitted here and its task has not ended; a child counts as its parent."""
         ...
 
     async def join(self, run_id: str) -> None:
@@ -20,5 +28,8 @@ class Engine(Protocol):
         ...
 
     async def recover(self) -> int:
-        """Take up every unfinished run whose holder is gone; how many."""
+        """Take up every unfinished run that nobody works on any more; how many.
+
+        For the holder of the home's lock alone. What was tried in vain is left for a while.
+        """
         ...

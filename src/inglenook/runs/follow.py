@@ -1,6 +1,6 @@
 """Follow one run: what is stored, then what comes, each event exactly once and in order."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 
 from inglenook.errors import NotFound
 from inglenook.events import ENDED
@@ -18,12 +18,23 @@ POLL_S = 1.0
 """How often the store is asked, for a run that another process executes."""
 
 
+def never_left_alone(row: RunRow) -> None:
+    """For readers beside whom somebody is sure to go on with every run."""
+
+
 async def follow(
-    store: RuntimeStore, broadcast: Broadcast, run_id: str, after: int
+    store: RuntimeStore,
+    broadcast: Broadcast,
+    run_id: str,
+    after: int,
+    check: Callable[[RunRow], None] = never_left_alone,
 ) -> AsyncGenerator[Frame | None, None]:
     """Events with a larger `seq` than `after`, and live deltas, until the run has ended.
 
     None says that nothing happened for `POLL_S`. Readers may be in another process than the run.
+
+    Args:
+        check: Sees the run's row while nothing happens; raises where nothing more will.
 
     Raises:
         NotFound: There is no such run.
@@ -46,14 +57,21 @@ async def follow(
                     if event.type == "run_finished":
                         return
                 if not news:
-                    if (await row_of(store, run_id)).status in ENDED:
+                    row = await row_of(store, run_id)
+                    if row.status in ENDED:
                         return  # the reader had the end already
+                    check(row)
                     yield None
             frame = await live.get(POLL_S)
 
 
-async def ended_or_waiting(store: RuntimeStore, broadcast: Broadcast, run_id: str) -> RunRow:
+async def ended_or_waiting(
+    store: RuntimeStore, broadcast: Broadcast, run_id: str, check: Callable[[RunRow], None]
+) -> RunRow:
     """The run's row once it has ended or waits for a person, whoever executes it.
+
+    Args:
+        check: As for `follow`.
 
     Raises:
         NotFound: There is no such run.
@@ -64,6 +82,7 @@ async def ended_or_waiting(store: RuntimeStore, broadcast: Broadcast, run_id: st
             row = await row_of(store, run_id)
             if row.status in ENDED or row.status == "waiting":
                 return row
+            check(row)
             await live.get(POLL_S)
 
 

@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from inglenook.errors import RuntimeFault
@@ -15,15 +17,38 @@ logger = logging.getLogger(__name__)
 INBOX_INTERVAL_S = 0.5
 """How soon a cancel from another process is seen; a stop must take effect within 3 s."""
 RENEW_INTERVAL_S = 10.0
+RECOVER_INTERVAL_S = 2.0
+"""How soon a run is taken up whose process died."""
+FIRST_REST_S = 5.0
+"""How long a run is left alone that could not go on; twice that after each further try."""
+MAX_REST_S = 300.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rest:
+    """A run that could not go on, and when it may be tried again."""
+
+    length_s: float
+    until: float
+    """By the engine's clock."""
 
 
 class InProcessEngine:
     """Use as `async with engine:`; leaving it stops the tasks, whose runs stay unfinished."""
 
-    def __init__(self, *, store: RuntimeStore, supervisor: RunSupervisor, owners: Owners) -> None:
+    def __init__(
+        self,
+        *,
+        store: RuntimeStore,
+        supervisor: RunSupervisor,
+        owners: Owners,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._store = store
         self._supervisor = supervisor
         self._owners = owners
+        self._clock = clock
+        self._resting: dict[str, Rest] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._begun: set[str] = set()
         """Runs whose task has had its first turn: before that, cancelling it leaves no trace."""
@@ -43,16 +68,24 @@ class InProcessEngine:
             task.cancel()
         await self._group.__aexit__(None, None, None)
 
-    async def submit(self, run_id: str) -> None:
+    async def submit(self, run_id: str, *, epoch: int) -> None:
         if run_id in self._tasks:
             return
-        task = self._group.create_task(self._execute(run_id), name=run_id)
+        task = self._group.create_task(self._execute(run_id, epoch), name=run_id)
         self._tasks[run_id] = task
         task.add_done_callback(lambda _: self._forget(run_id))
 
-    async def _execute(self, run_id: str) -> None:
+    def executes(self, run_id: str) -> bool:
+        return run_id in self._tasks
+
+    async def _execute(self, run_id: str, epoch: int) -> None:
         self._begun.add(run_id)
-        await self._supervisor.execute(run_id)
+        if await self._supervisor.execute(run_id, epoch=epoch) == "stands_still":
+            before = self._resting.get(run_id)
+            length_s = min(2 * before.length_s, MAX_REST_S) if before else FIRST_REST_S
+            self._resting[run_id] = Rest(length_s=length_s, until=self._clock() + length_s)
+        else:
+            self._resting.pop(run_id, None)
 
     def _forget(self, run_id: str) -> None:
         self._tasks.pop(run_id, None)
@@ -74,16 +107,35 @@ class InProcessEngine:
         return True
 
     async def recover(self) -> int:
+        rows = await self._store.unfinished_runs()
+        open_ids = {row.id for row in rows}
+        self._resting = {id: rest for id, rest in self._resting.items() if id in open_ids}
         taken = 0
-        for row in await self._store.unfinished_runs():
+        for row in rows:
             if row.parent is not None:
                 await self._recover_child(row)
-                continue
-            expired = row.lease_until is not None and row.lease_until < datetime.now(UTC)
-            if row.owner is None or expired or not self._owners.is_alive(row.owner):
-                await self.submit(row.id)
+            elif self._is_free(row):
+                await self.submit(row.id, epoch=row.epoch)
                 taken += 1
         return taken
+
+    async def keep_recovering(
+        self, pause: Callable[[float], Awaitable[object]] = asyncio.sleep
+    ) -> None:
+        """Recover again and again, after a pause each; ends with its task alone."""
+        await self._every(RECOVER_INTERVAL_S, self.recover, pause)
+
+    def _is_free(self, row: RunRow) -> bool:
+        """Nobody works on it, and it need not rest."""
+        if row.id in self._tasks:
+            return False
+        rest = self._resting.get(row.id)
+        if rest is not None and self._clock() < rest.until:
+            return False
+        if row.owner in (None, self._owners.id):  # ours without a task: it stands still
+            return True
+        is_expired = row.lease_until is not None and row.lease_until < datetime.now(UTC)
+        return is_expired or not self._owners.is_alive(row.owner or "")
 
     async def _recover_child(self, row: RunRow) -> None:
         """A child is its parent's to find again; one whose parent has ended is ended, too."""
@@ -100,9 +152,14 @@ class InProcessEngine:
         if self._tasks:
             await self._store.renew(self._owners.id)
 
-    async def _every(self, interval_s: float, act: Callable[[], Awaitable[None]]) -> None:
+    async def _every(
+        self,
+        interval_s: float,
+        act: Callable[[], Awaitable[object]],
+        pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
         while True:
-            await asyncio.sleep(interval_s)
+            await pause(interval_s)
             try:
                 await act()
             except RuntimeFault as error:

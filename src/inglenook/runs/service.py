@@ -1,6 +1,8 @@
 """RunService: start, follow, cancel, continue and export runs. The one way in for HTTP and CLI."""
 
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from inglenook.agent.strategies import STRATEGIES
@@ -19,6 +21,9 @@ from inglenook.runs.views import egress_ledger, run_item, run_view
 from inglenook.store.base import ChainReport, RunRow, RuntimeStore, StoredEvent
 from inglenook.store.locks import Owners
 
+LEFT_ALONE = "Its process ended; it goes on when `inglenook serve` runs."
+CLAIM_TIME = timedelta(seconds=5)
+"""Far more than passes between storing a run and taking it up."""
 SUPPORTED_APPROVALS = frozenset({"allow", "block"})
 
 
@@ -68,13 +73,11 @@ class RunService:
         started = run_started(
             request, permissions_of(request), context_version=self._context_version
         )
-        if credential is not None:
-            self._credentials[row.id] = credential
         stored = await self._store.create_run(row, started, idempotency_key=idempotency_key)
         if stored.id == row.id:
-            await self._engine.submit(row.id)
-        else:
-            self._credentials.pop(row.id, None)
+            if credential is not None:
+                self._credentials[row.id] = credential
+            await self._engine.submit(row.id, epoch=row.epoch)
         return stored
 
     async def row(self, run_id: str) -> RunRow:
@@ -86,7 +89,7 @@ class RunService:
 
     async def get(self, run_id: str) -> dict[str, Any]:
         """The run as API section 4 shows it."""
-        row = await self.row(run_id)
+        row = self._explained(await self.row(run_id))
         events = await self.events(run_id)
         return run_view(row, events, await self._of_children(events))
 
@@ -101,7 +104,7 @@ class RunService:
         rows, following = await self._store.list_runs(
             status=status, session=session, limit=limit, cursor=cursor
         )
-        return {"items": [run_item(row) for row in rows], "next": following}
+        return {"items": [run_item(self._explained(row)) for row in rows], "next": following}
 
     async def stored_events(self, run_id: str, *, after: int = -1) -> Sequence[StoredEvent]:
         await self.row(run_id)
@@ -113,8 +116,13 @@ class RunService:
         return [decode(event.payload) for event in stored if event.payload is not None]
 
     def follow(self, run_id: str, *, after: int = -1) -> AsyncGenerator[Frame | None, None]:
-        """The run's frames from `after` on, live ones included (see `runs/follow.py`)."""
-        return follow(self._store, self._broadcast, run_id, after)
+        """The run's frames from `after` on, live ones included (see `runs/follow.py`).
+
+        Raises:
+            NotFound: There is no such run.
+            Conflict: Nobody works on the run, and nobody will before a server is started.
+        """
+        return follow(self._store, self._broadcast, run_id, after, self._check_not_left_alone)
 
     async def _of_children(self, events: Sequence[RunEvent]) -> dict[str, list[RunEvent]]:
         """The events of each child run by its id; a child has no children of its own."""
@@ -129,10 +137,12 @@ class RunService:
         """The run's row once it has ended or waits for a person.
 
         Raises:
-            NotFound: There is no such run.
+            NotFound, Conflict: As `follow`.
         """
         await self._engine.join(run_id)  # so that the row is looked up once
-        return await ended_or_waiting(self._store, self._broadcast, run_id)
+        return await ended_or_waiting(
+            self._store, self._broadcast, run_id, self._check_not_left_alone
+        )
 
     async def cancel(self, run_id: str) -> RunRow:
         """Stop a run, whoever executes it; one that has ended stays as it is."""
@@ -161,7 +171,7 @@ class RunService:
         if row.status != "waiting" or row.reason != "needs_credential":
             raise Conflict(f"run {run_id!r} is {row.status}; it does not wait for a credential")
         self._credentials[run_id] = credential
-        await self._engine.submit(run_id)
+        await self._engine.submit(run_id, epoch=row.epoch)
         return row
 
     async def egress(self, run_id: str) -> list[dict[str, Any]]:
@@ -196,6 +206,27 @@ class RunService:
         if run_id is not None:
             await self.row(run_id)
         return await self._store.verify(run_id)
+
+    def _explained(self, row: RunRow) -> RunRow:
+        """As it is shown: an unfinished run that nobody works on says so."""
+        return replace(row, explanation=LEFT_ALONE) if self._is_left_alone(row) else row
+
+    def _check_not_left_alone(self, row: RunRow) -> None:
+        if self._is_left_alone(row):
+            raise Conflict(f"run {row.id} has not ended. {LEFT_ALONE}")
+
+    def _is_left_alone(self, row: RunRow) -> bool:
+        """Nobody works on it, and there is no server that would take it up."""
+        if row.status not in ("queued", "running") or self._engine.executes(row.id):
+            return False
+        if row.owner is None:
+            # whoever stored it may be just about to take it up
+            is_held = datetime.now(UTC) - row.created_at < CLAIM_TIME
+        elif row.owner == self._owners.id:
+            is_held = row.parent is not None  # a child has no task of its own
+        else:
+            is_held = self._owners.is_alive(row.owner)
+        return not is_held and not self._owners.has_server()
 
     async def _check(self, request: RunRequest, credential: str | None) -> None:
         if request.strategy not in STRATEGIES:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from inglenook.agent.base import Agent
 from inglenook.agent.sources import cited_sources
@@ -13,6 +14,7 @@ from inglenook.errors import (
     CredentialNeeded,
     InvalidRequest,
     LeaseLost,
+    ProviderBusy,
     ProviderError,
     Reason,
     RunEnded,
@@ -37,6 +39,23 @@ from inglenook.runs.sink import RecordingSink
 from inglenook.store.base import RunRow, RuntimeStore
 
 logger = logging.getLogger(__name__)
+
+
+Outcome = Literal["settled", "stopped", "stands_still"]
+"""Settled: it ended, waits for a person, or is another process's now. Stopped: it ended by its
+user's wish. It stands still: it has not ended and nobody works on it; a later try may go on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taken:
+    """A run under our lease."""
+
+    state: RunState
+    run: RunContext
+    epoch: int
+    is_patient: bool
+    """A model server that is down does not end it, as it was at work before and is said to go on.
+    Not so a child: its parent reads of the failure and goes on itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,30 +104,37 @@ class RunSupervisor:
         self._cancelled |= {run_id, *self._children.get(run_id, ())}
         return True
 
-    async def execute(self, run_id: str) -> bool:
-        """Work on a run until it ends, waits or is taken over; True if its user stopped it.
+    async def execute(self, run_id: str, *, epoch: int | None = None) -> Outcome:
+        """Work on a run until it ends, waits, is taken over or cannot go on.
 
         Raises CancelledError only when this process shuts down: the run then goes on at the next
         start.
+
+        Args:
+            epoch: The run is left to whoever took it up since; None: it is taken from them.
         """
+        outcome: Outcome = "stands_still"
         try:
-            taken = await self._take_up(run_id)
-            return taken is not None and await self._work(*taken)
+            taken = await self._take_up(run_id, epoch=epoch)
+            outcome = "settled" if taken is None else await self._work(taken)
         except asyncio.CancelledError:
             if run_id not in self._cancelled:
                 raise
             _absorb_cancellation()
-            await self._end_before_work(run_id)
-            return True
+            outcome = await self._end_before_work(run_id)
         except LeaseLost as error:
             logger.warning("%s", error)
+            self._credentials.pop(run_id, None)
+            outcome = "settled"
         except StoreError as error:
             logger.error("run %s stands still: %s", run_id, error)
         except Exception:  # one bad run must not take the others' engine down
             logger.exception("run %s cannot be taken up", run_id)
         finally:
-            self._cancelled.discard(run_id)
-        return False
+            self._broadcast.end(run_id)
+            if outcome != "stands_still":  # else the user's wish is still to be done
+                self._cancelled.discard(run_id)
+        return outcome
 
     async def execute_child(self, run_id: str, parent: str, credential: str | None) -> None:
         """`execute` within the parent's task: what cancels the parent cancels the child."""
@@ -116,7 +142,7 @@ class RunSupervisor:
         if credential is not None:
             self._credentials[run_id] = credential
         try:
-            if await self.execute(run_id) or parent in self._cancelled:
+            if await self.execute(run_id) == "stopped" or parent in self._cancelled:
                 raise asyncio.CancelledError  # it was the parent's too
         finally:
             self._credentials.pop(run_id, None)
@@ -130,31 +156,31 @@ class RunSupervisor:
         Raises:
             LeaseLost: Somebody took it up meanwhile.
         """
-        taken = await self._take_up(row.id, epoch=row.epoch)
-        if taken is not None:
-            await self._finish(*taken, ending)
-            self._credentials.pop(row.id, None)
+        if taken := await self._take_up(row.id, epoch=row.epoch):
+            await self._finish(taken, ending)
 
-    async def _end_before_work(self, run_id: str) -> None:
+    async def _end_before_work(self, run_id: str) -> Outcome:
         """Record a stop that came while the run was being taken up."""
         try:
             if taken := await self._take_up(run_id):
-                await self._finish(*taken, CANCELLED)
+                await self._finish(taken, CANCELLED)
         except StoreError as error:
             logger.error("run %s was stopped, but that cannot be stored: %s", run_id, error)
+            return "stands_still"
+        return "stopped"
 
-    async def _take_up(
-        self, run_id: str, *, epoch: int | None = None
-    ) -> tuple[RunState, RunContext] | None:
-        """The run under our lease; None where there is none or it has ended."""
+    async def _take_up(self, run_id: str, *, epoch: int | None = None) -> Taken | None:
+        """None where there is no such run or it has ended."""
         claim = await self._store.claim(run_id, self._owner, self._broadcast.committed, epoch=epoch)
         if claim is None:
+            self._credentials.pop(run_id, None)
             return None
         events = [decode(event.payload) for event in claim.events if event.payload is not None]
         state = RunState(events)
         assert state.started is not None, "run_started is written with the run's row"
         sink = FoldingSink(RecordingSink(run_id, claim.log, self._broadcast), state)
-        if len(claim.events) > 1:
+        was_at_work = len(claim.events) > 1
+        if was_at_work:
             sink.emit(RunResumed(by=self._owner, epoch=claim.log.epoch))
         run = RunContext(
             run_id=run_id,
@@ -167,7 +193,12 @@ class RunSupervisor:
             egress=EgressNumbers(sum(isinstance(event, EgressStarted) for event in events)),
             credential=self._credentials.get(run_id),
         )
-        return state, run
+        return Taken(
+            state=state,
+            run=run,
+            epoch=claim.log.epoch,
+            is_patient=was_at_work and claim.row.parent is None,
+        )
 
     def _limits(self, started: RunStarted, prompt: PromptBuilt | None) -> Limits:
         """What a run began with holds for all of it, whatever the settings say by now."""
@@ -179,45 +210,66 @@ class RunSupervisor:
             max_output_tokens=asked.output_tokens or default.output_tokens,
         )
 
-    async def _work(self, state: RunState, run: RunContext) -> bool:
-        assert state.started is not None
-        agent = self._agents[state.started.request.strategy]
+    async def _work(self, taken: Taken) -> Outcome:
+        run = taken.run
         try:
-            ending = await self._ending_of(agent, state, run)
+            # A stop whose end could not be stored is all that is left to do.
+            is_stopped = run.run_id in self._cancelled
+            ending = CANCELLED if is_stopped else await self._ending_of(taken)
         except CredentialNeeded:
+            self._credentials.pop(run.run_id, None)  # it opened nothing
             run.sink.emit(RunWaiting(reason="needs_credential"))
             await run.sink.settle()
-            return False
+            return "settled"
+        except ProviderBusy as error:
+            logger.warning("run %s stands still: %s", run.run_id, error)
+            await run.sink.settle()
+            why = f"{str(error).rstrip('.')}. The run is tried again."
+            await self._store.release(run.run_id, taken.epoch, why)
+            return "stands_still"
         except asyncio.CancelledError:
             if run.run_id not in self._cancelled:
                 raise
             _absorb_cancellation()
             ending = CANCELLED
-        await self._finish(state, run, ending)
-        self._credentials.pop(run.run_id, None)
-        return ending is CANCELLED
+        await self._finish(taken, ending)
+        return "stopped" if ending is CANCELLED else "settled"
 
-    async def _finish(self, state: RunState, run: RunContext, ending: Ending) -> None:
-        for child in state.open_children:
-            await self.end_orphan(child)
+    async def _finish(self, taken: Taken, ending: Ending) -> None:
+        state, run = taken.state, taken.run
         answer = state.last_text
-        run.sink.emit(
-            RunFinished(
-                status=ending.status,
-                reason=ending.reason,
-                explanation=ending.explanation,
-                answer=answer,
-                sources=cited_sources(answer, state.sources),
+        try:
+            for child in state.open_children:
+                await self.end_orphan(child)
+            run.sink.emit(
+                RunFinished(
+                    status=ending.status,
+                    reason=ending.reason,
+                    explanation=ending.explanation,
+                    answer=answer,
+                    sources=cited_sources(answer, state.sources),
+                )
             )
-        )
-        await run.sink.settle(sync=True)
+            await run.sink.settle(sync=True)
+        finally:
+            self._broadcast.end(run.run_id)
+        self._credentials.pop(run.run_id, None)
+        self._cancelled.discard(run.run_id)
 
     async def end_orphan(self, run_id: str) -> None:
         """End a child whose parent has ended without it."""
         if taken := await self._take_up(run_id):
-            await self._finish(*taken, ORPHANED)
+            await self._finish(taken, ORPHANED)
 
-    async def _ending_of(self, agent: Agent, state: RunState, run: RunContext) -> Ending:
+    async def _ending_of(self, taken: Taken) -> Ending:
+        """
+        Raises:
+            ProviderBusy: The model cannot be asked now, and the run is patient.
+            CredentialNeeded, StoreError: As they came.
+        """
+        state, run = taken.state, taken.run
+        assert state.started is not None
+        agent = self._agents[state.started.request.strategy]
         limit = asyncio.timeout(run.limits.max_seconds)
         try:
             async with limit:
@@ -225,6 +277,8 @@ class RunSupervisor:
         except RunEnded as ended:
             return Ending(status="incomplete", reason=ended.reason, explanation=ended.explanation)
         except (ProviderError, InvalidRequest, ToolError) as error:
+            if taken.is_patient and isinstance(error, ProviderBusy):
+                raise
             return Ending(status="failed", reason="provider_error", explanation=str(error))
         except (StoreError, CredentialNeeded):
             raise

@@ -143,6 +143,14 @@ class RuntimeStore(Protocol):
         """
         ...
 
+    async def release(self, run_id: str, epoch: int, explanation: str) -> None:
+        """Give up the lease of this epoch and leave the run unfinished, for whoever takes it up.
+
+        Args:
+            explanation: Why nobody works on it now; gone with the next claim.
+        """
+        ...
+
     async def renew(self, owner: str) -> None:
         """Push back the end of all of this owner's leases."""
         ...

@@ -14,6 +14,10 @@ else:
     import fcntl
 
 
+SERVER_LOCK = "lock"
+"""In the home; its server holds it."""
+
+
 class FileLock:
     """An exclusive lock on a file; held until `release` or the end of the process."""
 
@@ -42,6 +46,20 @@ class FileLock:
         self._descriptor = descriptor
         return True
 
+    def is_held(self) -> bool:
+        """Somebody holds the lock, this object or another, in this process or elsewhere.
+
+        Raises:
+            OSError: Its file cannot be opened.
+        """
+        if self._descriptor is not None:
+            return True
+        if not self._path.exists():
+            return False
+        is_free = self.acquire()
+        self.release()
+        return not is_free
+
     def release(self) -> None:
         if self._descriptor is not None:
             os.close(self._descriptor)
@@ -68,6 +86,7 @@ class Owners:
             StoreError: The home cannot be written.
         """
         self._folder = home / "owners"
+        self._server = FileLock(home / SERVER_LOCK)
         self.id = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._lock = FileLock(self._path(self.id))
         try:
@@ -91,6 +110,13 @@ class Owners:
             path.unlink()
         lock.release()
         return False
+
+    def has_server(self) -> bool:
+        """A server runs for this home, and takes up what others left unfinished."""
+        try:
+            return self._server.is_held()
+        except OSError:
+            return True  # it cannot be told
 
     def close(self) -> None:
         with contextlib.suppress(OSError):

@@ -166,7 +166,7 @@ class SqliteStore:
             if epoch is not None and epoch != row.epoch:
                 raise LeaseLost(f"run {run_id!r} was taken up by another process")
             db.execute(
-                "UPDATE runs SET owner = ?, epoch = epoch + 1, lease_until = ?,"
+                "UPDATE runs SET owner = ?, epoch = epoch + 1, lease_until = ?, explanation = NULL,"
                 " status = CASE status WHEN 'queued' THEN 'running' ELSE status END"
                 " WHERE id = ?",
                 (owner, until, run_id),
@@ -179,6 +179,16 @@ class SqliteStore:
         row, events, head = claimed
         log = SqliteRunLog(self._queue, run_id, row.epoch + 1, head, committed)
         return Claim(row=row, events=events, log=log)
+
+    async def release(self, run_id: str, epoch: int, explanation: str) -> None:
+        await self._writer.call(
+            lambda db: db.execute(
+                "UPDATE runs SET owner = NULL, lease_until = NULL, explanation = ?"
+                " WHERE id = ? AND epoch = ? AND finished_at IS NULL",
+                (storable(explanation), run_id, epoch),
+            ),
+            sync=False,
+        )
 
     async def renew(self, owner: str) -> None:
         until = stamp(datetime.now(UTC) + timedelta(seconds=LEASE_S))

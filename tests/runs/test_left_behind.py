@@ -1,0 +1,167 @@
+"""Nothing of a run stays in memory or in its inbox once it is over, however that came."""
+
+import asyncio
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from inglenook.errors import CredentialNeeded, StoreError
+from inglenook.knowledge.base import Retriever
+from tests.support import (
+    Bench,
+    EchoTool,
+    FunctionProvider,
+    NoKnowledge,
+    ask,
+    bench,
+    call,
+    replies,
+    say,
+)
+
+KEY = "sk-canary"
+
+
+class LockedKnowledge(NoKnowledge):
+    """Opens with the right key alone; what a run starts with is checked elsewhere."""
+
+    def __init__(self) -> None:
+        self.opened = 0
+
+    async def open(self, knowledge_ids: Sequence[str], credential: str | None = None) -> Retriever:
+        self.opened += 1
+        if self.opened > 1 and credential != "good":
+            raise CredentialNeeded("the key is wrong")
+        return await super().open(knowledge_ids, credential)
+
+
+def fill_disk(b: Bench, *, is_full: bool) -> None:
+    """Have every write fail as on a full disk, or none any more."""
+    database = sqlite3.connect(b.store._path, isolation_level=None)  # pyright: ignore[reportPrivateUsage]
+    if is_full:
+        database.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON events BEGIN"
+            " SELECT RAISE(FAIL, 'database or disk is full'); END"
+        )
+    else:
+        database.execute("DROP TRIGGER full")
+    database.close()
+
+
+def live_runs(b: Bench) -> list[str]:
+    return list(b.supervisor._broadcast._live)  # pyright: ignore[reportPrivateUsage]
+
+
+async def at_work(provider: FunctionProvider) -> None:
+    async with asyncio.timeout(10):
+        while not provider.views:
+            await asyncio.sleep(0.01)
+
+
+async def test_a_run_that_could_not_be_stored_leaves_no_key(tmp_path: Path):
+    async with bench(tmp_path, replies(say("x"))) as b:
+        fill_disk(b, is_full=True)
+        with pytest.raises(StoreError):
+            await b.service.start(ask(), credential=KEY)
+        assert b.credentials == {}
+
+
+async def test_a_repeated_start_leaves_no_second_key(tmp_path: Path):
+    async with bench(tmp_path, FunctionProvider(lambda _: say("x"), delay_s=60)) as b:
+        first = await b.service.start(ask(), credential=KEY, idempotency_key="k")
+        await b.service.start(ask(), credential=KEY, idempotency_key="k")
+        assert b.credentials == {first.id: KEY}
+
+
+async def test_a_key_is_dropped_when_its_run_ends_or_is_stopped(tmp_path: Path):
+    async with bench(tmp_path, replies(say("x"))) as b:
+        row = await b.service.start(ask(), credential=KEY)
+        await b.service.wait(row.id)
+        assert b.credentials == {}
+    provider = FunctionProvider(lambda _: say("late"), delay_s=60)
+    async with bench(tmp_path, provider) as b:
+        for turns in range(12):
+            row = await b.service.start(ask(), credential=KEY)
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await b.service.cancel(row.id)
+            assert (await b.service.wait(row.id)).status == "cancelled"
+            assert b.credentials == {}
+
+
+async def test_a_key_that_opened_nothing_is_dropped_and_the_next_one_is_used(tmp_path: Path):
+    async with bench(tmp_path, replies(say("x")), knowledge=LockedKnowledge()) as b:
+        row = await b.service.start(ask(knowledge=("kb",)), credential="bad")
+        assert (await b.service.wait(row.id)).status == "waiting"
+        assert b.credentials == {}
+        await b.service.give_credential(row.id, "good")
+        assert (await b.service.wait(row.id)).status == "complete"
+        assert b.credentials == {}
+
+
+async def test_a_key_goes_with_a_run_that_another_process_took_over(tmp_path: Path):
+    provider = FunctionProvider(lambda _: say("", call("echo")))
+    tool = EchoTool(delay_s=60)
+    async with (
+        bench(tmp_path, provider, tools=[tool]) as b,
+        bench(tmp_path, replies(say("x"))) as thief,
+    ):
+        row = await b.service.start(ask(), credential=KEY)
+        async with asyncio.timeout(10):
+            while not tool.calls:
+                await asyncio.sleep(0.01)
+        held = await b.service.row(row.id)
+        assert await thief.store.claim(row.id, "thief", lambda _: None, epoch=held.epoch)
+        await b.engine.cancel(row.id)
+        await b.engine.join(row.id)
+        assert b.credentials == {}
+        assert live_runs(b) == []
+
+
+async def test_a_run_that_stands_still_is_not_kept_as_live(tmp_path: Path):
+    provider = FunctionProvider(lambda _: say("", call("echo")))
+    tool = EchoTool(delay_s=0.05)
+    async with bench(tmp_path, provider, tools=[tool]) as b:
+        row = await b.service.start(ask())
+        async with asyncio.timeout(10):
+            while not tool.calls:
+                await asyncio.sleep(0.01)
+        assert live_runs(b) == [row.id]
+        fill_disk(b, is_full=True)
+        await b.engine.join(row.id)
+        assert (await b.service.row(row.id)).finished_at is None
+        assert live_runs(b) == []
+
+
+async def test_a_stop_that_could_not_be_stored_is_done_at_the_next_try(tmp_path: Path):
+    provider = FunctionProvider(lambda _: say("never asked again"), delay_s=60)
+    async with bench(tmp_path, provider) as b:
+        row = await b.service.start(ask())
+        await at_work(provider)
+        fill_disk(b, is_full=True)
+        await b.engine.cancel(row.id)
+        await b.engine.join(row.id)
+        held = await b.service.row(row.id)
+        assert held.finished_at is None
+        fill_disk(b, is_full=False)
+        await b.engine.submit(row.id, epoch=held.epoch)
+        assert (await b.service.wait(row.id)).status == "cancelled"
+        assert len(provider.views) == 1
+
+
+async def test_a_run_that_stood_still_goes_on_in_the_same_process(tmp_path: Path):
+    provider = FunctionProvider(lambda view: say("done") if len(view) > 2 else say("", call("e")))
+    tool = EchoTool("e", delay_s=0.05)
+    async with bench(tmp_path, provider, tools=[tool]) as b:
+        row = await b.service.start(ask())
+        async with asyncio.timeout(10):
+            while not tool.calls:
+                await asyncio.sleep(0.01)
+        fill_disk(b, is_full=True)
+        await b.engine.join(row.id)
+        fill_disk(b, is_full=False)
+        await b.engine.submit(row.id, epoch=(await b.service.row(row.id)).epoch)
+        assert (await b.service.wait(row.id)).status == "complete"
+        assert (await b.service.verify()).problems == ()
