@@ -3,13 +3,14 @@
     python -m bench                    our runtime and three hand-written loops; some 10 minutes
     python -m bench --peers            also six other runtimes; their packages take 1 GB
     python -m bench --retrieval        also how well search finds sections of the Debian FAQ
-    python -m bench --only runtime     one group of: runtime, instructions, startup, knowledge
+    python -m bench --only runtime     one group of: runtime, instructions, startup, knowledge, page
 
 What it needs is set up in `.bench/`, with the newest versions. Measure on an idle machine: ratios
 are taken within a round, but wall times are not. Exits 1 if a target was missed.
 """
 
 import argparse
+import asyncio
 import importlib.util
 import json
 import re
@@ -30,10 +31,11 @@ from bench.figures import (
     summary,
 )
 from bench.knowledge import AGAIN_LIMIT_S, SEARCH_LIMIT_MS
+from bench.page import EVENTS, OPEN_LIMIT_S, can_open, open_s
 from bench.runtime import run_all
 from bench.startup import ASK_LIMIT_S, HELP_LIMIT_S, ask_cpu_s, help_cpu_s, median_of
 
-GROUPS = ("runtime", "instructions", "startup", "knowledge")
+GROUPS = ("runtime", "instructions", "startup", "knowledge", "page")
 PEERS = ("agno", "langchain", "openai-agents", "pydantic-ai", "strands", "smolagents")
 BATCHES = ("w1,w3,w3s,w4,w4p", "w2", "w6")
 FAST = "inglenook-uvloop"
@@ -60,6 +62,8 @@ def main() -> int:
         figures += startup()
     if "knowledge" in groups:
         figures += knowledge()
+    if "page" in groups:
+        figures += page()
     for figure in figures:
         print(figure.table())
     print(f"\n## All figures\n\n{summary(figures)}")
@@ -129,6 +133,14 @@ def knowledge() -> list[Figure]:
         ),
         limit_figure("adding 1,000 unchanged files again", float(again[1]), "s", AGAIN_LIMIT_S),
     ]
+
+
+def page() -> list[Figure]:
+    if not can_open():
+        print("Chromium or the built page is missing: opening runs is not timed.", file=sys.stderr)
+        return []
+    title = f"the page opens a run of {EVENTS:,} events"
+    return [limit_figure(title, asyncio.run(open_s(5)), "s", OPEN_LIMIT_S)]
 
 
 def script(module: str) -> tuple[int, str]:

@@ -1,6 +1,7 @@
 // The frame: runs on the left, the screen in the middle, the inspector beside a run.
 
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { api } from "./api/client.ts";
 import { Button } from "./components/button.tsx";
 import { copyText } from "./components/copy.ts";
@@ -47,7 +48,7 @@ export function App() {
     const acts: Record<Act, () => void> = {
       shortcuts: () => setSheet("shortcuts"),
       new: () => {
-        navigate("/");
+        flushSync(() => navigate("/")); // not every screen has a composer
         input.current?.focus();
       },
       search: () => (middle ? search.current?.focus() : setSheet("runs")),
@@ -192,7 +193,7 @@ function useInspectorFocus(run: FollowedRun | null) {
 function useStop(run: FollowedRun | null): () => void {
   const say = useToast();
   return () => {
-    if (!run || !run.loaded || hasEnded(run.view.status)) return;
+    if (!run || hasEnded(run.view.status)) return; // one that is not loaded yet can be stopped, too
     api.cancel(run.view.id).catch((reason: unknown) => say(asError(reason).message));
   };
 }

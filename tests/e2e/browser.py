@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright
+from playwright.async_api import (
+    Browser,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Request,
+    async_playwright,
+    expect,
+)
 
 from inglenook.api.page_folder import PAGE_FOLDER
 from tests.e2e.page_mock import MockApi, serve
@@ -25,6 +33,10 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+LAUNCH_MS, LOOK_MS, ACT_MS = 120_000, 20_000, 30_000
+"""How long the browser may take to start, and the page to show what is expected and to be ready for
+a click: much more than they need, so that a busy machine fails no test."""
+expect.set_options(timeout=LOOK_MS)
 AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 
 
@@ -41,7 +53,9 @@ def require(present: object, what: str) -> None:
 async def launched() -> AsyncGenerator[Browser]:
     require(CHROMIUM, "Chromium is missing (sudo apt install chromium)")
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = await playwright.chromium.launch(
+            executable_path=CHROMIUM, args=ARGUMENTS, timeout=LAUNCH_MS
+        )
         yield browser
         await browser.close()
 
@@ -71,6 +85,17 @@ class OpenedPage:
         """Wait until the run on the screen has its status line."""
         await self.page.locator(".status-line").get_by_text(word, exact=True).wait_for()
 
+    async def press(self, key: str, *, then: Locator) -> None:
+        """Press a key, and go on when what a person waits for before the next one has the focus."""
+        await self.page.keyboard.press(key)
+        await expect(then).to_be_focused()
+
+    async def painted(self) -> None:
+        """Everything that was begun by now has been drawn."""
+        await self.page.evaluate(
+            "() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))"
+        )
+
     async def axe_violations(self) -> list[str]:
         """What axe-core finds on the present screen, one line each."""
         require(AXE.is_file(), "axe-core is missing (python3 scripts/build_page.py --test)")
@@ -91,7 +116,7 @@ def _why(node: dict[str, Any]) -> str:
 async def opened(browser: Browser, base_url: str, **options: Any) -> AsyncGenerator[OpenedPage]:
     """A page in a browser profile of its own."""
     context = await browser.new_context(**options)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(ACT_MS)
     page = await context.new_page()
     result = OpenedPage(page, base_url)
 

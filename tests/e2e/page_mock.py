@@ -1,7 +1,8 @@
 """A scripted API server for tests of the page: the real page routes over made-up runs.
 
 It answers the addresses of API sections 4 and 5 that the page uses, plays a run's frames with
-their delays, and keeps every request for the tests to look at.
+their delays, and keeps every request for the tests to look at. What stands in `MockApi.held` waits
+until the test lets it go, so that no test has to hit a moment.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from inglenook.api.page import page_routes
-from tests.e2e.page_scenes import Frame, Json, Scene
+from tests.e2e.page_scenes import Json, Scene
 
 JSON = dict[str, Any]
 EVENT_TAKES = timedelta(seconds=0.4)
@@ -62,6 +63,15 @@ class PlayedRun:
             "finished_at": None,
         }
 
+    def begun_live(self) -> int:
+        """Who joins in the middle of a reply gets its pieces from the first on, as from the server.
+
+        Index in `live`.
+        """
+        replied = [event["seq"] for event in self.log if event["type"] == "model_replied"]
+        last = replied[-1] if replied else -1
+        return sum(behind <= last for behind, _ in self.live)
+
     def append(self, fields: Json, at: datetime | None = None) -> None:
         header = {"seq": len(self.log), "run_id": self.id, "at": _iso(at or datetime.now(UTC))}
         event = {**header, **fields}
@@ -99,6 +109,9 @@ class MockApi:
         self.refuse_run: tuple[int, JSON] | None = None
         self.cut_streams_after: list[int] = []
         """The next streams end after so many frames, one entry a stream."""
+        self.held: set[str] = set()
+        """Requests, as `GET /path`, whose answers are on their way until the test lets them go, and
+        places (`Scene.place`) where runs stand still."""
         self.app = Starlette(routes=[*self._routes(), *page_routes(folder)])
 
     def add_run(self, run_id: str, scene: Scene, *, question: str, **body: Any) -> PlayedRun:
@@ -107,7 +120,7 @@ class MockApi:
         defaults: JSON = {"model": "qwen3:8b", "messages": messages, "knowledge": [], "web": False}
         run = PlayedRun(id=run_id, scene=scene, body=defaults | body)
         for frame in scene.frames:
-            if not frame.live:
+            if not frame.live and not frame.place:
                 run.append(frame.fields, run.created_at + len(run.log) * EVENT_TAKES)
         self.runs[run_id] = run
         return run
@@ -120,8 +133,11 @@ class MockApi:
             async def endpoint(request: Request) -> Response:
                 await self._note(request)
                 if self.token and request.headers.get("authorization") != f"Bearer {self.token}":
-                    return _error(401, "The server wants a token.")
-                return await handler(request)
+                    response = _error(401, "The server wants a token.")
+                else:
+                    response = await handler(request)
+                await self._until_let_go(f"{request.method} {request.url.path}")
+                return response
 
             return Route(path, endpoint, methods=list(methods) or ["GET"])
 
@@ -150,6 +166,10 @@ class MockApi:
                 "body": body,
             }
         )
+
+    async def _until_let_go(self, name: str) -> None:
+        while name in self.held:
+            await asyncio.sleep(0.005)
 
     async def _config(self, request: Request) -> Response:
         return JSONResponse(self.config)
@@ -203,8 +223,18 @@ class MockApi:
         body = await request.json()
         run = PlayedRun(id=f"run-{len(self.runs) + 1}", scene=self.scene, body=body)
         self.runs[run.id] = run
-        run.task = asyncio.create_task(_play(run, self.scene.frames))
+        run.task = asyncio.create_task(self._play(run))
         return JSONResponse({"id": run.id, "status": "queued"}, 201)
+
+    async def _play(self, run: PlayedRun) -> None:
+        for frame in run.scene.frames:
+            await asyncio.sleep(frame.delay_s)
+            if frame.place:
+                await self._until_let_go(frame.place)
+            elif frame.live:
+                run.live.append((len(run.log), frame.fields))
+            else:
+                run.append(frame.fields)
 
     async def _events(self, request: Request) -> Response:
         run = self.runs.get(request.path_params["id"])
@@ -245,18 +275,9 @@ class MockApi:
         return Response(lines, media_type="application/x-ndjson")
 
 
-async def _play(run: PlayedRun, frames: list[Frame]) -> None:
-    for frame in frames:
-        await asyncio.sleep(frame.delay_s)
-        if frame.live:
-            run.live.append((len(run.log), frame.fields))
-        else:
-            run.append(frame.fields)
-
-
 async def _stream(run: PlayedRun, after: int, limit: int | None) -> AsyncIterator[bytes]:
     sent = 0
-    next_seq, next_live = after + 1, len(run.live)
+    next_seq, next_live = after + 1, run.begun_live()
     while limit is None or sent < limit:
         if next_live < len(run.live) and run.live[next_live][0] <= next_seq:
             fields = run.live[next_live][1]
@@ -280,6 +301,7 @@ def serve(mock: MockApi) -> Generator[str]:
     """Run the mock on a free loopback port in a thread; yields its base URL."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
+    listener.listen(128)  # now, so that nobody is refused before the thread is up
     config = uvicorn.Config(
         mock.app, log_level="warning", lifespan="off", ws="none", timeout_graceful_shutdown=1
     )
@@ -290,7 +312,7 @@ def serve(mock: MockApi) -> Generator[str]:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(timeout=10)
+        thread.join()
         listener.close()
 
 

@@ -11,6 +11,8 @@ class Frame:
     fields: Json
     delay_s: float = 0.0
     live: bool = False
+    place: str = ""
+    """Not an event: the run stands still here while the test holds this name."""
 
 
 @dataclass
@@ -23,6 +25,11 @@ class Scene:
 
     def live(self, type: str, delay_s: float = 0.0, **fields: Any) -> "Scene":
         self.frames.append(Frame({"type": type, **fields}, delay_s, live=True))
+        return self
+
+    def place(self, name: str) -> "Scene":
+        """A place where the test can hold the run (`MockApi.held`)."""
+        self.frames.append(Frame({}, place=name))
         return self
 
     def start(self, *, max_steps: int = 12) -> "Scene":
@@ -111,7 +118,10 @@ POLICY_ANSWER = (
 
 
 def policy_scene(*, pace_s: float = 0.0) -> Scene:
-    """Two reads side by side, a web search that leaves, a blocked call, an answer with sources."""
+    """Two reads side by side, a web search that leaves, a blocked call, an answer with sources.
+
+    Places: `begun`, before its first step; `answer`, before its last.
+    """
     search = call("c1", "search_knowledge_base", query="paid leave days per year")
     clock = call("c2", "get_current_datetime")
     web = call("c3", "web_search", query="statutory leave 2026")
@@ -127,7 +137,7 @@ def policy_scene(*, pace_s: float = 0.0) -> Scene:
         "url": "https://example.org/leave",
         "quote": "The statutory minimum is 24 days.",
     }
-    scene = Scene().start().step(1, pace_s)
+    scene = Scene().start().place("begun").step(1, pace_s)
     for _ in range(4):
         scene.live("reasoning_delta", pace_s)
     scene.reply(1, search, clock, delay_s=pace_s, reasoning={"hidden": True})
@@ -161,7 +171,7 @@ def policy_scene(*, pace_s: float = 0.0) -> Scene:
         blocked=True,
         duration_ms=0,
     )
-    scene.step(3, pace_s)
+    scene.place("answer").step(3, pace_s)
     for word in POLICY_ANSWER.split(" "):
         scene.live("text_delta", pace_s / 10, text=word + " ")
     scene.reply(3, text=POLICY_ANSWER, delay_s=pace_s)
@@ -180,10 +190,11 @@ def plain_scene(answer: str = "391") -> Scene:
 
 
 def endless_scene() -> Scene:
-    """Thinks and writes until it is stopped."""
+    """Thinks and writes until it is stopped. Place: `thinking`, before the first word."""
     scene = Scene().start().step(1)
     for _ in range(40):
         scene.live("reasoning_delta", 0.02)
+    scene.place("thinking")
     for at in range(5_000):
         scene.live("text_delta", 0.02, text=f"word{at} ")
     return scene

@@ -1,5 +1,6 @@
 """The page for everybody: axe on every screen, keyboard alone, screen readers, small screens."""
 
+import json
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -14,6 +15,8 @@ from tests.e2e.page_scenes import Scene, endless_scene, plain_scene, policy_scen
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 WIDTHS = {360: 740, 768: 1024, 1280: 800}
+WIDTH_WITH_RUNS = 700
+"""From here on the runs stand beside the screen; below it a button opens them."""
 QUESTION = "What does our policy say on paid leave, and how does it compare?"
 SCREENS = ["/", "/runs/policy", "/knowledge", "/models", "/doctor", "/settings", "/nowhere"]
 
@@ -44,6 +47,8 @@ async def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(
     sized: OpenedPage, mock: MockApi
 ) -> None:
     page = sized.page
+    assert page.viewport_size is not None
+    width = page.viewport_size["width"]
     found: list[str] = []
 
     async def look(name: str) -> None:
@@ -57,26 +62,37 @@ async def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(
     for path in SCREENS:
         # The page itself never gives 404: a deep address of another kind is the server's.
         await (sized.goto(path) if path != "/nowhere" else _go_inside(page, path))
-        await page.locator("main h1").wait_for()
+        heading = page.locator("main h1")
+        await (
+            expect(heading).to_have_text("Not found") if path == "/nowhere" else heading.wait_for()
+        )
         await expect(page.get_by_text("Loading…")).to_have_count(0)
         await look(path)
     await sized.goto("/runs/policy")
     await page.locator(".row-line").first.click()
-    await page.get_by_role("button", name="Model:").click()
+    await expect(page.locator(".row-body")).to_be_visible()
+    await page.get_by_role("button", name="Model: qwen3:8b").click()
+    await expect(page.get_by_role("menuitemradio", name="qwen3:8b")).to_be_focused()
     await look("row and menu open")
     await page.keyboard.press("Escape")
+    await expect(page.get_by_role("menu")).to_have_count(0)
     await page.get_by_role("button", name="Source 1").click()
     for panel in ("Sources", "Left", "Events"):
         await page.get_by_role("tab", name=panel).click()
+        await expect(page.get_by_role("tab", name=panel)).to_have_attribute("aria-selected", "true")
         await look(panel)
+    dialog = page.get_by_role("dialog")
     await page.keyboard.press("Escape")
+    await expect(dialog).to_have_count(0)
     await page.locator("main h1").focus()
     await page.keyboard.press("?")
+    await expect(dialog).to_be_visible()
     await look("shortcuts")
     await page.keyboard.press("Escape")
-    menu = page.get_by_role("button", name="Runs", exact=True)
-    if await menu.count():
-        await menu.click()
+    await expect(dialog).to_have_count(0)
+    if width < WIDTH_WITH_RUNS:
+        await page.get_by_role("button", name="Runs", exact=True).click()
+        await expect(dialog).to_be_visible()
         await look("runs")
         await page.keyboard.press("Escape")
     mock.models = {"items": [], "default": None}
@@ -95,35 +111,73 @@ async def _go_inside(page: Page, path: str) -> None:
 async def test_a_whole_run_by_keyboard(tab: OpenedPage, mock: MockApi) -> None:
     mock.scene = policy_scene()
     page = tab.page
+    question = page.get_by_role("textbox", name="Question")
+    model = page.get_by_role("button", name="Model: qwen3:8b")
+    knowledge = page.get_by_role("button", name="# Knowledge")
+    handbook = page.get_by_role("menuitemcheckbox", name="#handbook")
+    rows = page.locator(".steps .row-line")
     await tab.goto("/")
-    await page.get_by_role("button", name="Model:").wait_for()
-    await page.keyboard.press("c")
+    await expect(model).to_be_visible()
+    await tab.press("c", then=question)
     await page.keyboard.type("How many days")
-    await page.keyboard.press("Tab")  # model
-    await page.keyboard.press("Tab")  # knowledge
-    await page.keyboard.press("Enter")
-    await page.keyboard.press("Space")  # the first one, #handbook
-    await page.keyboard.press("Escape")
+    await expect(question).to_have_value("How many days")
+    await tab.press("Tab", then=model)
+    await tab.press("Tab", then=knowledge)
+    await tab.press("Enter", then=handbook)
+    await tab.press("Space", then=handbook)
     await expect(page.get_by_role("button", name="Remove handbook")).to_be_visible()
-    await page.keyboard.press("Shift+Escape")
+    await tab.press("Escape", then=knowledge)
+    await tab.press("Shift+Escape", then=question)
     await page.keyboard.press("Enter")
     await page.wait_for_url("**/runs/run-1")
     await tab.ended()
     assert mock.runs["run-1"].body["knowledge"] == ["kb-handbook"]
     await page.get_by_role("heading", level=1).focus()
-    await page.keyboard.press("j")
-    await page.keyboard.press("j")
-    await page.keyboard.press("k")
+    await tab.press("j", then=rows.nth(0))
+    await tab.press("j", then=rows.nth(1))
+    await tab.press("k", then=rows.nth(0))
     await page.keyboard.press("Enter")
     await expect(page.locator("#step-1 .row-body")).to_be_visible()
-    await page.keyboard.press("i")
-    await expect(page.get_by_role("tab", name="Sources")).to_be_focused()
-    await page.keyboard.press("ArrowRight")
-    await expect(page.get_by_role("tab", name="Left")).to_be_focused()
+    await tab.press("i", then=page.get_by_role("tab", name="Sources"))
+    await tab.press("ArrowRight", then=page.get_by_role("tab", name="Left"))
     await expect(page.get_by_text("html.duckduckgo.com")).to_be_visible()
-    await page.keyboard.press("n")
-    await expect(page.get_by_role("textbox", name="Question")).to_be_focused()
-    assert page.url == f"{tab.base_url}/"
+    await tab.press("n", then=question)
+    await expect(page).to_have_url(f"{tab.base_url}/")
+
+
+async def test_choices_that_come_after_the_menu_was_opened_get_the_focus(
+    tab: OpenedPage, mock: MockApi
+) -> None:
+    mock.held.add("GET /api/knowledge")
+    knowledge = tab.page.get_by_role("button", name="# Knowledge")
+    handbook = tab.page.get_by_role("menuitemcheckbox", name="#handbook")
+    await tab.goto("/")
+    await knowledge.press("Enter")
+    await expect(tab.page.locator(".menu-note")).to_have_text("Loading…")
+    await expect(knowledge).to_be_focused()
+    mock.held.clear()
+    await expect(handbook).to_be_focused()
+    await tab.press("Space", then=handbook)
+    await expect(handbook).to_be_checked()
+
+
+async def test_choices_that_come_late_leave_the_focus_where_somebody_put_it(
+    tab: OpenedPage, mock: MockApi
+) -> None:
+    mock.held.add("GET /api/knowledge")
+    question = tab.page.get_by_role("textbox", name="Question")
+    await tab.goto("/")
+    await tab.page.get_by_role("button", name="# Knowledge").press("Enter")
+    await question.focus()
+    mock.held.clear()
+    await expect(tab.page.get_by_role("menuitemcheckbox", name="#handbook")).to_be_visible()
+    await expect(question).to_be_focused()
+
+
+async def test_n_asks_a_new_question_from_a_screen_without_a_composer(tab: OpenedPage) -> None:
+    await tab.goto("/settings")
+    await tab.page.get_by_role("heading", level=1).focus()
+    await tab.press("n", then=tab.page.get_by_role("textbox", name="Question"))
 
 
 async def test_question_mark_lists_the_keys_and_focus_comes_back(
@@ -133,6 +187,7 @@ async def test_question_mark_lists_the_keys_and_focus_comes_back(
     await tab.goto("/runs/policy")
     row = tab.page.locator(".row-line").first
     await row.focus()
+    await expect(row).to_be_focused()
     await tab.page.keyboard.press("?")
     dialog = tab.page.get_by_role("dialog", name="Keyboard")
     for words in ("New question", "Search runs", "Next step", "Stop the run", "Copy the answer"):
@@ -146,16 +201,42 @@ async def test_escape_stops_the_run_but_first_closes_what_is_open(
     tab: OpenedPage, mock: MockApi
 ) -> None:
     mock.scene = endless_scene()
+    model = tab.page.get_by_role("button", name="Model: qwen3:8b")
+    dialog = tab.page.get_by_role("dialog", name="Keyboard")
     await tab.goto("/")
     await tab.ask("x")
     await tab.page.get_by_role("button", name="Stop").wait_for()
-    await tab.page.get_by_role("button", name="Model:").click()
-    await tab.page.keyboard.press("Escape")
+    await model.click()
+    await expect(tab.page.get_by_role("menuitemradio", name="qwen3:8b")).to_be_focused()
+    await tab.press("Escape", then=model)
+    await expect(tab.page.get_by_role("menu")).to_have_count(0)
     await tab.page.keyboard.press("Control+/")
-    await tab.page.keyboard.press("Escape")
+    await expect(dialog).to_be_visible()
+    await tab.press("Escape", then=model)
+    await expect(dialog).to_have_count(0)
     assert mock.requests_to("/api/runs/run-1/cancel") == []
     await tab.page.keyboard.press("Escape")
     await tab.ended("cancelled")
+
+
+async def test_escape_closes_a_menu_that_still_waits_for_its_choices_and_stops_nothing(
+    tab: OpenedPage, mock: MockApi
+) -> None:
+    mock.scene = endless_scene()
+    await tab.goto("/")
+    await tab.ask("x")
+    await tab.page.get_by_role("button", name="Stop").wait_for()
+    mock.held.add("GET /api/knowledge")
+    await tab.page.reload()
+    await expect(tab.page.locator(".live-line")).to_be_visible()
+    knowledge = tab.page.get_by_role("button", name="# Knowledge")
+    await knowledge.press("Enter")
+    await expect(tab.page.get_by_role("menu")).to_have_count(1)
+    await tab.press("Escape", then=knowledge)
+    await expect(tab.page.get_by_role("menu")).to_have_count(0)
+    await tab.page.get_by_role("button", name="Stop").click()
+    await tab.ended("cancelled")
+    assert len(mock.requests_to("/api/runs/run-1/cancel")) == 1
 
 
 async def test_single_keys_can_be_switched_off_and_never_fire_while_typing(
@@ -177,22 +258,23 @@ async def test_single_keys_can_be_switched_off_and_never_fire_while_typing(
 async def test_screen_readers_hear_steps_and_the_end_but_no_tokens(
     tab: OpenedPage, mock: MockApi
 ) -> None:
-    mock.scene = policy_scene(pace_s=0.25)
+    mock.scene = policy_scene(pace_s=0.05)
+    mock.held.add("begun")
     await tab.goto("/")
-    await tab.page.evaluate(
-        """() => {
+    await tab.page.locator("[aria-live=polite]").evaluate(
+        """region => {
           window.heard = [];
-          const region = document.querySelector('[aria-live=polite]');
           new MutationObserver(() => heard.push(region.textContent))
             .observe(region, {childList: true, characterData: true, subtree: true});
         }"""
     )
     await tab.ask("x")
+    await expect(tab.page.locator(".live-line")).to_be_visible()
+    mock.held.clear()
     await tab.ended()
-    await tab.page.wait_for_timeout(1_300)
+    await tab.page.wait_for_function("() => heard.join(' ').includes('complete')")
     heard = " ".join(await tab.page.evaluate("() => heard"))
     assert "Step 1, search_knowledge_base: 2 passages." in heard
-    assert "complete" in heard
     assert "Every employee" not in heard
 
 
@@ -215,12 +297,14 @@ async def test_a_chosen_theme_is_there_before_the_first_paint_and_after_a_reload
 async def test_enter_that_ends_a_composition_does_not_send(tab: OpenedPage, mock: MockApi) -> None:
     await tab.goto("/")
     question = tab.page.get_by_role("textbox", name="Question")
+    await tab.page.get_by_role("button", name="Model: qwen3:8b").wait_for()
     await question.fill("にほん")
     await question.dispatch_event(
         "keydown", {"key": "Enter", "isComposing": True, "bubbles": True, "cancelable": True}
     )
-    await tab.page.wait_for_timeout(100)
-    assert mock.requests_to("/api/runs") == []
+    await tab.ask("にほんご")
+    [sent] = mock.requests_to("/api/runs")
+    assert json.loads(sent["body"])["messages"][-1]["content"] == "にほんご"
 
 
 async def test_reduced_motion_stops_the_one_animation(browser: Browser, base_url: str) -> None:
@@ -255,7 +339,7 @@ async def test_a_run_that_waits_for_a_key_says_what_it_waits_for(
     await tab.page.get_by_label("Your Open WebUI API key").fill("sk-1")
     await tab.page.get_by_role("button", name="Use this key").click()
     await tab.page.go_back()
-    await tab.page.get_by_role("button", name="Send my key").click()
-    await expect(tab.page.get_by_role("button", name="Send my key")).to_be_visible()
+    async with tab.page.expect_response("**/credential"):
+        await tab.page.get_by_role("button", name="Send my key").click()
     [given] = mock.requests_to("/api/runs/waits/credential")
     assert given["body"] == b'{"credential":"sk-1"}'

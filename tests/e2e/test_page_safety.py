@@ -86,7 +86,7 @@ async def test_no_payload_makes_a_request_or_runs(tab: OpenedPage, mock: MockApi
         await tab.page.locator("#step-1 .row-line").first.click()
         for name in ("Left", "Events", "Sources"):
             await tab.page.get_by_role("tab", name=name).click()
-        await tab.page.wait_for_timeout(20)
+        await tab.painted()
         assert await tab.page.evaluate("() => window.hacked") is None, run
         assert tab.page.url.startswith(f"{tab.base_url}/runs/{run}")
         loading = await tab.page.locator(
@@ -121,10 +121,12 @@ async def test_a_link_shows_its_host_and_opens_on_a_click_alone(
     assert await link.get_attribute("rel") == "noreferrer noopener nofollow"
     await link.hover()
     assert tab.foreign_requests() == []
-    await tab.page.context.route("**/*", lambda route: route.abort())
+    await tab.page.context.route("**/*", lambda route: route.fulfill(body="the bank"))
     async with tab.page.context.expect_page() as opened:
         await link.click()
-    assert await (await opened.value).evaluate("() => window.opener") is None
+    bank = await opened.value
+    await expect(bank.get_by_text("the bank")).to_be_visible()
+    assert await bank.evaluate("() => window.opener") is None
     assert [url.split("/")[2] for url in tab.foreign_requests()] == ["xn--pple-43d.com"]
     tab.requested.clear()
 
@@ -134,6 +136,7 @@ async def test_an_image_is_a_chip_that_copies_its_address(tab: OpenedPage, mock:
     await tab.goto("/runs/one")
     await tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await tab.page.get_by_role("button", name="image at evil.test, not loaded chart").click()
+    await expect(tab.page.get_by_text("Image address copied")).to_be_visible()
     copied = await tab.page.evaluate("() => navigator.clipboard.readText()")
     assert copied == f"{EVIL}/p.png?d=SECRET"
 
@@ -182,6 +185,23 @@ async def test_the_token_is_asked_for_once_and_stays_in_this_tab(
     tab.complaints = [line for line in tab.complaints if "401" not in line]
 
 
+async def test_a_late_refusal_of_an_older_request_does_not_ask_for_the_token_again(
+    tab: OpenedPage, mock: MockApi
+) -> None:
+    mock.token = CANARY
+    mock.held.add("GET /api/runs")
+    await tab.goto("/")
+    dialog = tab.page.get_by_role("dialog")
+    await dialog.get_by_label("Token").fill(CANARY)
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.page.get_by_role("button", name="Model: qwen3:8b")).to_be_visible()
+    async with tab.page.expect_response(lambda response: response.status == 401):
+        mock.held.clear()
+    await tab.painted()
+    await expect(dialog).to_have_count(0)
+    tab.complaints = [line for line in tab.complaints if "401" not in line]
+
+
 @pytest.mark.parametrize("keep", [True, False])
 async def test_the_open_webui_key_goes_in_a_header_and_nowhere_else(
     tab: OpenedPage, mock: MockApi, keep: bool
@@ -214,5 +234,5 @@ async def test_the_open_webui_key_goes_in_a_header_and_nowhere_else(
 
 async def test_no_key_field_where_knowledge_is_local(tab: OpenedPage) -> None:
     await tab.goto("/settings")
-    await expect(tab.page.get_by_text("Single keys as shortcuts")).to_be_visible()
+    await expect(tab.page.get_by_text("0.1.0")).to_be_visible()  # the configuration is there
     await expect(tab.page.get_by_label("Your Open WebUI API key")).to_have_count(0)

@@ -12,6 +12,7 @@ from inglenook.messages import ToolOutput
 from inglenook.providers.base import ModelProvider
 from inglenook.run_context import RunContext
 from tests.api.serving import serve
+from tests.api.test_openai_chat import until
 from tests.e2e.browser import OpenedPage, built_page, launched, opened
 from tests.support import (
     Bench,
@@ -71,6 +72,7 @@ async def test_stop_ends_the_run_and_closes_the_models_connection(tmp_path: Path
     async with page_over(tmp_path, provider) as (tab, _):
         await tab.goto("/")
         await tab.ask("x")
+        await until(lambda: provider.views)
         await tab.page.get_by_role("button", name="Stop").click()
         await tab.ended("cancelled")
         assert provider.closed == 1
@@ -127,6 +129,7 @@ async def test_a_server_with_a_token_asks_for_it_and_then_works(tmp_path: Path) 
         await tab.goto("/")
         await tab.page.get_by_role("dialog").get_by_label("Token").fill("s3cret")
         await tab.page.keyboard.press("Enter")
+        await expect(tab.page.get_by_role("dialog")).to_have_count(0)
         await tab.ask("x")
         await tab.ended()
         assert not any("s3cret" in url for url in tab.requested)

@@ -1,16 +1,20 @@
 """A11: the page shows each call, with arguments and result, before the answer."""
 
+from playwright.async_api import expect
+
 from tests.e2e.browser import built_page, page_over
 from tests.e2e.page_mock import MockApi
 from tests.e2e.page_scenes import LEAVE, policy_scene
 
 
 async def test_the_steps_stand_before_the_answer_and_come_before_it() -> None:
-    mock = MockApi(built_page(), scene=policy_scene(pace_s=0.1))
+    mock = MockApi(built_page(), scene=policy_scene())
+    mock.held.add("answer")
     async with page_over(mock) as tab:
         await tab.ask("How many days?")
-        await tab.page.locator("#step-1").wait_for()
-        assert await tab.page.locator(".answer").count() == 0
+        await expect(tab.page.locator(".steps > li")).to_have_count(4)
+        await expect(tab.page.locator(".answer")).to_have_count(0)
+        mock.held.clear()
         await tab.ended()
         order = await tab.page.evaluate(
             """() => document.querySelector('.steps')
@@ -22,4 +26,4 @@ async def test_the_steps_stand_before_the_answer_and_come_before_it() -> None:
         names = ["search_knowledge_base", "get_current_datetime", "web_search", "run_command"]
         assert [name in row for name, row in zip(names, rows, strict=False)] == [True] * 4
         await tab.page.locator("#step-1 .row-line").click()
-        assert LEAVE in await tab.page.locator("#step-1 .row-body").inner_text()
+        await expect(tab.page.locator("#step-1 .row-body")).to_contain_text(LEAVE)

@@ -64,7 +64,9 @@ export async function send(method: string, path: string, options: Options = {}):
     });
   });
   if (response.ok) return response;
-  if (response.status === 401) window.dispatchEvent(new Event(TOKEN_WANTED));
+  // A late refusal of a request without the token that was given meanwhile asks for nothing.
+  const isStale = serverToken() !== token;
+  if (response.status === 401 && !isStale) window.dispatchEvent(new Event(TOKEN_WANTED));
   throw await errorOf(response);
 }
 

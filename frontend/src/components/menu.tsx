@@ -28,13 +28,19 @@ export function Menu({ label, value, choices, onChoose, several, note }: Propert
 
   useEffect(() => {
     if (!open) return;
-    (items().find((item) => item.ariaChecked === "true") ?? items()[0])?.focus();
     const onPointer = (event: PointerEvent) => {
       if (!root.current?.contains(event.target as Node)) setOpen(false);
     };
     document.addEventListener("pointerdown", onPointer);
     return () => document.removeEventListener("pointerdown", onPointer);
   }, [open]);
+  useEffect(() => {
+    // Choices may come after the menu was opened; who went elsewhere meanwhile stays there.
+    const isFree = [trigger.current, document.body].includes(document.activeElement as HTMLElement);
+    if (!open || !isFree) return;
+    const checked = items().find((item) => item.ariaChecked === "true");
+    (checked ?? items()[0] ?? trigger.current)?.focus();
+  }, [open, choices.length]);
 
   const close = () => {
     setOpen(false);
@@ -46,9 +52,11 @@ export function Menu({ label, value, choices, onChoose, several, note }: Propert
     if (!several) close();
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    if (!open) return;
     const at = items().indexOf(document.activeElement as HTMLElement);
     const last = items().length - 1;
-    const target = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: last }[event.key];
+    const up = Math.max(at, 0) - 1;
+    const target = { ArrowDown: at + 1, ArrowUp: up, Home: 0, End: last }[event.key];
     if (target !== undefined) {
       event.preventDefault();
       items()[(target + last + 1) % (last + 1)]?.focus();
@@ -62,7 +70,7 @@ export function Menu({ label, value, choices, onChoose, several, note }: Propert
   };
 
   return (
-    <div className="menu" ref={root}>
+    <div className="menu" ref={root} onKeyDown={onKeyDown}>
       <button
         ref={trigger}
         type="button"
@@ -75,7 +83,7 @@ export function Menu({ label, value, choices, onChoose, several, note }: Propert
         <span className="menu-value">{value}</span> <span aria-hidden="true">▾</span>
       </button>
       {open && (
-        <div className="menu-panel" onKeyDown={onKeyDown}>
+        <div className="menu-panel">
           {note && <p className="menu-note">{note}</p>}
           <div role="menu" aria-label={label}>
             {choices.map((choice) => (

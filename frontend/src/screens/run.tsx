@@ -146,6 +146,7 @@ function NoAnswer() {
 function useFollowedEnd(view: RunView) {
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null);
   const following = useRef(false);
+  const seenTop = useRef(0);
   const live = view.lastSeq >= 0 && !hasEnded(view.status);
   useEffect(() => {
     if (live) following.current = true;
@@ -153,14 +154,19 @@ function useFollowedEnd(view: RunView) {
   useEffect(() => {
     if (!scroller) return;
     const onScroll = () => {
-      const below = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
-      following.current = below < NEAR_END_PX;
+      const top = scroller.scrollTop;
+      const below = scroller.scrollHeight - top - scroller.clientHeight;
+      // We only ever scroll down: up, by however little, is the reader's wish to stay there.
+      following.current = top < seenTop.current ? below < 1 : below < NEAR_END_PX;
+      seenTop.current = top;
     };
     scroller.addEventListener("scroll", onScroll, { passive: true });
     return () => scroller.removeEventListener("scroll", onScroll);
   }, [scroller]);
   useLayoutEffect(() => {
-    if (scroller && following.current) scroller.scrollTop = scroller.scrollHeight;
+    if (!scroller || !following.current) return;
+    scroller.scrollTop = scroller.scrollHeight;
+    seenTop.current = scroller.scrollTop;
   });
   const leave = useCallback(() => {
     following.current = false;

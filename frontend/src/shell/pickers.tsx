@@ -50,12 +50,12 @@ interface ModelProperties {
 
 export function ModelPicker({ models, chosen, onChoose }: ModelProperties) {
   const items = models.data?.items ?? [];
-  const empty = models.data === null && !models.error ? "loading" : "model.none";
+  const loading = models.data === null && !models.error;
   return (
     <Menu
       label={t("model.pick")}
-      value={chosen ? visible(chosen) : t(empty)}
-      note={items.length > 0 ? t("model.pick.note") : t("model.pick.none")}
+      value={chosen ? visible(chosen) : t(loading ? "loading" : "model.none")}
+      note={t(loading ? "loading" : items.length > 0 ? "model.pick.note" : "model.pick.none")}
       choices={items.map((model) => ({
         id: model.id,
         label: visible(model.id),
@@ -83,7 +83,6 @@ export function KnowledgePicker({ knowledge, scope, onScope }: KnowledgeProperti
   const toggle = (id: string) =>
     onScope(scope.includes(id) ? scope.filter((other) => other !== id) : [...scope, id]);
   const nameOf = (id: string) => visible(items.find((item) => item.id === id)?.name ?? id);
-  const note = knowledge.error ? knowledge.error.message : t("knowledge.pick.note");
   return (
     <>
       {scope.map((id) => (
@@ -102,7 +101,7 @@ export function KnowledgePicker({ knowledge, scope, onScope }: KnowledgeProperti
         several
         label={t("knowledge.pick")}
         value={t("knowledge.pick.value")}
-        note={items.length === 0 && !knowledge.error ? t("knowledge.pick.none") : note}
+        note={knowledge.error?.message ?? t(noteOn(knowledge.data))}
         choices={items.map((item) => ({
           id: item.id,
           label: `#${visible(item.name)}`,
@@ -118,4 +117,9 @@ export function KnowledgePicker({ knowledge, scope, onScope }: KnowledgeProperti
       />
     </>
   );
+}
+
+function noteOn(list: KnowledgeList | null) {
+  if (list === null) return "loading" as const;
+  return list.items.length === 0 ? ("knowledge.pick.none" as const) : ("knowledge.pick.note" as const);
 }

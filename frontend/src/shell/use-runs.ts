@@ -22,10 +22,14 @@ export function useRuns(): RunList {
   const [loaded, setLoaded] = useState(false);
   const [error, setError] = useState<Error | null>(null);
   const loading = useRef(false);
+  const isStale = useRef(false);
   const begun = useRef(false);
 
   const load = useCallback(async (cursor: string | null) => {
-    if (loading.current) return;
+    if (loading.current) {
+      isStale.current ||= cursor === null;
+      return;
+    }
     loading.current = true;
     try {
       const page = await api.runs(cursor);
@@ -39,6 +43,11 @@ export function useRuns(): RunList {
     } finally {
       loading.current = false;
       setLoaded(true);
+    }
+    // What was asked for meanwhile may be newer than what this answer knew.
+    if (isStale.current) {
+      isStale.current = false;
+      await load(null);
     }
   }, []);
   const reload = useCallback(() => void load(null), [load]);
