@@ -6,7 +6,10 @@ from typing import get_args
 
 import pytest
 
-from inglenook.cli.arguments import STATUSES
+from inglenook.agent import strategies as agent_strategies
+from inglenook.api.errors import OPEN_WEBUI_KEY
+from inglenook.cli.arguments import STATUSES, STRATEGIES
+from inglenook.cli.client import OPEN_WEBUI_KEY_HEADER
 from inglenook.cli.complaints import PlainLog, first_of, say
 from inglenook.cli.render import Progress, print_line
 from inglenook.errors import ConfigError, InvalidRequest, StoreError
@@ -42,5 +45,7 @@ def test_the_fault_inside_nested_groups_is_found():
     assert first_of(ExceptionGroup("", [ExceptionGroup("", [fault])])) is fault
 
 
-def test_the_statuses_of_the_command_line_are_those_of_runs():
+def test_what_the_command_line_knows_by_heart_is_what_the_program_has():
     assert set(STATUSES) == set(get_args(Status))
+    assert set(STRATEGIES) == set(agent_strategies.STRATEGIES)
+    assert OPEN_WEBUI_KEY_HEADER == OPEN_WEBUI_KEY

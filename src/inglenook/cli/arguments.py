@@ -5,6 +5,9 @@ import typer
 STATUSES = ("queued", "running", "waiting", "complete", "incomplete", "cancelled", "failed")
 """`inglenook.events.Status`, which `--help` should not have to load pydantic for."""
 
+STRATEGIES = ("assistant",)
+"""As the keys of `inglenook.agent.strategies.STRATEGIES`, for the same reason."""
+
 MAX_STEPS = 1000
 """As `RequestLimits.steps`."""
 
@@ -22,6 +25,21 @@ def text(given: str | list[str] | None) -> str | list[str] | None:
 def status_name(given: str | None) -> str | None:
     if given is not None and given not in STATUSES:
         raise typer.BadParameter(f"{given!r} is none; choose from {', '.join(STATUSES)}")
+    return given
+
+
+def strategy_name(given: str) -> str:
+    text(given)
+    if given not in STRATEGIES:
+        raise typer.BadParameter(
+            f"{given!r} is not in this version; choose from {', '.join(STRATEGIES)}"
+        )
+    return given
+
+
+def no_workspace(given: bool) -> bool:
+    if given:
+        raise typer.BadParameter("workspaces are not in this version; leave it out")
     return given
 
 

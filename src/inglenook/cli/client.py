@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import aiohttp
 
 from inglenook.bootstrap import Runtime, open_runtime
-from inglenook.errors import InvalidRequest, RuntimeFault, StoreError
+from inglenook.errors import CredentialNeeded, InvalidRequest, RuntimeFault, StoreError
 from inglenook.events import TextDelta
 from inglenook.messages import Message
 from inglenook.providers.weights_file import Report
@@ -54,7 +54,7 @@ class LocalClient:
         self._open_webui_key = open_webui_key
 
     async def start(self, request: RunRequest) -> str:
-        key = self._open_webui_key if request.knowledge else None
+        key = key_for(request, self._open_webui_key)
         return (await self._runtime.runs.start(request, credential=key)).id
 
     async def follow(self, run_id: str, *, after: int = -1) -> AsyncGenerator[dict[str, Any], None]:
@@ -95,7 +95,7 @@ class RemoteClient:
         self._open_webui_key = open_webui_key
 
     async def start(self, request: RunRequest) -> str:
-        key = self._open_webui_key if request.knowledge else None
+        key = key_for(request, self._open_webui_key)
         headers = {OPEN_WEBUI_KEY_HEADER: key} if key else {}
         body = body_of(request)
         return (await self._json("POST", "/api/runs", json=body, headers=headers))["id"]
@@ -169,6 +169,22 @@ async def _lines(reply: aiohttp.ClientResponse) -> AsyncGenerator[str, None]:
             yield line.decode()
 
 
+def key_for(request: RunRequest, open_webui_key: str | None) -> str | None:
+    """The user's key for a run that reads knowledge bases, which may be theirs in Open WebUI.
+
+    Raises:
+        InvalidRequest: No header can hold the key; does not show it.
+    """
+    if not open_webui_key or not request.knowledge:
+        return None
+    if not (open_webui_key.isascii() and open_webui_key.isprintable()):
+        raise InvalidRequest(
+            "INGLENOOK_OPEN_WEBUI_KEY holds no key: there is a line break or a letter in it that "
+            "no key has"
+        )
+    return open_webui_key
+
+
 def type_name(error: Exception) -> str:
     return type(error).__name__
 
@@ -199,6 +215,8 @@ async def _check(reply: aiohttp.ClientResponse) -> None:
         error = (await reply.json())["error"]
     except (ValueError, KeyError, aiohttp.ContentTypeError):
         raise RuntimeFault(f"the running server answered {reply.status}") from None
+    if error.get("type") == "credential_needed":  # its hint is for who speaks HTTP
+        raise CredentialNeeded(error["message"])
     raise InvalidRequest(
         error["message"], field=error.get("field"), hint=error.get("hint"), status=reply.status
     )

@@ -6,7 +6,7 @@ from typing import TextIO, cast
 import typer
 
 from inglenook.cli.render import plain
-from inglenook.errors import ConfigError, InvalidRequest, RuntimeFault
+from inglenook.errors import ConfigError, CredentialNeeded, InvalidRequest, RuntimeFault
 
 
 def first_of(fault: Exception) -> RuntimeFault:
@@ -20,8 +20,11 @@ def first_of(fault: Exception) -> RuntimeFault:
 def say(error: RuntimeFault) -> int:
     """Print what went wrong and what to do; the exit code."""
     typer.echo(plain(f"inglenook: {error}"), err=True)
-    if isinstance(error, InvalidRequest) and error.hint:
-        typer.echo(plain(f"  → {error.hint}"), err=True)
+    hint = error.hint if isinstance(error, InvalidRequest) else None
+    if isinstance(error, CredentialNeeded):
+        hint = "Set INGLENOOK_OPEN_WEBUI_KEY to it; it is sent with this command and kept nowhere."
+    if hint:
+        typer.echo(plain(f"  → {hint}"), err=True)
     return 2 if isinstance(error, ConfigError) else 1
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from inglenook.bootstrap import Runtime, open_runtime
 from inglenook.cli.render import Progress
-from inglenook.errors import InvalidRequest
+from inglenook.errors import InvalidRequest, NotFound
 from inglenook.knowledge.base import KnowledgeBase
 from inglenook.knowledge.ingest import FileOutcome
+from inglenook.knowledge.knowledge_folder import name_key
 from inglenook.knowledge.local import LocalKnowledge
 from inglenook.settings.load import Loaded
 
@@ -36,12 +37,34 @@ async def resolve_bases(loaded: Loaded, names: Sequence[str]) -> list[str]:
 
     Raises:
         NotFound: One of them is unknown; lists those that there are.
+        InvalidRequest: A name stands for several.
     """
-    if not names or loaded.settings.knowledge.provider != "local":
-        return list(names)
+    if not names:
+        return []
     async with open_runtime(loaded) as runtime:
-        library = library_of(runtime)
-        return [(await library.resolve(name)).id for name in names]
+        if runtime.library is not None:
+            return [(await runtime.library.resolve(name)).id for name in names]
+        if loaded.open_webui_key is None:
+            return list(names)  # the run itself is refused then, with the way out
+        bases = await runtime.knowledge.list(loaded.open_webui_key)
+        return [_id_among(bases, name) for name in names]
+
+
+def _id_among(bases: Sequence[KnowledgeBase], id_or_name: str) -> str:
+    """In Open WebUI several knowledge bases may have one name."""
+    for base in bases:
+        if base.id == id_or_name:
+            return base.id
+    named = [base.id for base in bases if name_key(base.name) == name_key(id_or_name)]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        raise InvalidRequest(
+            f"{len(named)} knowledge bases in Open WebUI are called {id_or_name!r}",
+            hint=f"Take the id of one: {', '.join(named)}.",
+        )
+    names = ", ".join(repr(base.name) for base in bases[:20]) or "none"
+    raise NotFound(f"Open WebUI shows you no knowledge base {id_or_name!r}; you have: {names}")
 
 
 @asynccontextmanager

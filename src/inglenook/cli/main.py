@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from inglenook.cli.arguments import status_name, step_count, text
+from inglenook.cli.arguments import no_workspace, status_name, step_count, strategy_name, text
 from inglenook.cli.complaints import PlainLog, first_of, say
 from inglenook.errors import RuntimeFault
 
@@ -93,8 +93,12 @@ def ask(
     ] = [],  # noqa: B006
     file: Annotated[list[Path], typer.Option("--file", help="Document or folder to ask.")] = [],  # noqa: B006
     web: Annotated[bool, typer.Option("--web", help="Allow web search for this run.")] = False,
-    workspace: Annotated[bool, typer.Option("--workspace", help="Work in the workspace.")] = False,
-    strategy: Annotated[str, typer.Option(help="How to work.", callback=text)] = "assistant",
+    workspace: Annotated[
+        bool, typer.Option("--workspace", help="Not in this version.", callback=no_workspace)
+    ] = False,
+    strategy: Annotated[
+        str, typer.Option(help="How to work.", callback=strategy_name)
+    ] = "assistant",
     steps: Annotated[
         int | None, typer.Option(help="At most this many steps, 1 to 1000.", callback=step_count)
     ] = None,
