@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -115,9 +116,35 @@ async def test_what_is_not_in_this_version_is_refused_not_ignored(tmp_path: Path
         program = Program(home=tmp_path / "h", ollama_url=model.url)
         for flag in (["--workspace"], ["--strategy", "deep-research"]):
             done = await program.run("ask", "x", *flag)
-            assert done.code == 1
-            assert "this version" in done.err
-        assert model.chats == []
+            assert done.code == 2
+            assert "not in this version" in done.err
+        assert model.requests == []
+
+
+async def test_a_wrong_option_is_told_before_any_model_is_looked_for(tmp_path: Path):
+    program = Program(home=tmp_path / "h")
+    for flag in (["--workspace"], ["--strategy", "x"]):
+        done = await program.run("ask", "x", *flag)
+        assert (done.code, "not in this version" in done.err) == (2, True)
+    assert not (tmp_path / "h").exists()
+    assert not (tmp_path / "cache").exists()
+
+
+async def test_a_run_that_gets_no_web_though_asked_says_why_once(tmp_path: Path):
+    note = tmp_path / "note.md"
+    note.write_text("The gate code is 4711.")
+    calling = [calls(("get_current_datetime", {})), "Late."]
+    async with ScriptedServer([*calling, *calling, *calling]) as model:
+        program = Program(home=tmp_path / "h", ollama_url=model.url)
+        await program.run("kb", "add", "Board", str(note), "--confidential")
+        done = await program.run("ask", "x", "--web", "--kb", "Board")
+        reason = "no web in this run: a confidential knowledge base is in scope"
+        assert (done.code, done.err.count(reason)) == (0, 1), done.err
+        done = await program.run("ask", "x", "--kb", "Board")
+        assert "no web in this run" not in done.err
+        blocked = replace(program, env=(("INGLENOOK_APPROVALS__WEB_SEARCH", "block"),))
+        done = await blocked.run("ask", "x", "--web")
+        assert done.err.count("no web in this run: the operator blocks web search") == 1
 
 
 async def test_a_second_ask_beside_a_server_goes_through_it(tmp_path: Path):

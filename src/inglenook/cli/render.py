@@ -38,6 +38,7 @@ class Progress:
     def __init__(self, stream: TextIO | None = None, *, colour: bool | None = None) -> None:
         self._stream = stream or sys.stderr
         self._colour = self._stream.isatty() if colour is None else colour
+        self._asked_for_web = False
 
     def line(self, text: str, style: str = "") -> None:
         """Print `text`, whoever wrote it: the only escapes that come out are ours."""
@@ -51,6 +52,11 @@ class Progress:
     def event(self, event: Mapping[str, Any]) -> None:
         """One stored event (API section 4), if it says something to a person."""
         match event["type"]:
+            case "run_started":
+                self._asked_for_web = event["request"]["web"]
+            case "prompt_built":
+                if self._asked_for_web and "web_search" not in event["tools"]:
+                    self.line(f"  ! no web in this run: {why_no_web(event['system'])}", "amber")
             case "tool_finished":
                 self._tool(event)
             case "guardrail_objected":
@@ -95,6 +101,13 @@ class Progress:
         )
         if run["status"] != "complete":
             self.line(f"  {run['explanation'] or ''}", "red")
+
+
+def why_no_web(system: str) -> str:
+    """What the model is told of the missing search (`agent/strategies.py`) is told its user too."""
+    told = "web_search does not exist in this run: "
+    lines = [line for line in system.splitlines() if line.startswith(told)]
+    return lines[0].removeprefix(told) if lines else "the run has no search tool."
 
 
 def print_line(text: str) -> None:
