@@ -39,6 +39,7 @@ from inglenook.store.locks import Owners
 from inglenook.store.sqlite import SqliteStore
 from inglenook.tools.base import Tool, ToolSpec
 
+MODEL = ModelSpec(id="m", provider="ollama", model="m", base_url="http://127.0.0.1:1")
 Script = Callable[[Sequence[Message]], Message]
 
 
@@ -228,6 +229,7 @@ async def bench(
     agents: dict[str, ChildAgent] | None = None,
     limits: RequestLimits | None = None,
     knowledge: Knowledge | None = None,
+    spec: ModelSpec = MODEL,
 ) -> AsyncGenerator[Bench, None]:
     store = SqliteStore(home)
     owners = Owners(home)
@@ -235,7 +237,7 @@ async def bench(
     credentials: dict[str, str] = {}
     toolbox = FixedToolbox(local=tools, web=web, documents=documents)
     models = ModelCatalogue(
-        configured=[ModelSpec(id="m", provider="ollama", model="m", base_url="http://127.0.0.1:1")],
+        configured=[spec],
         discoveries=[],
         make_provider=lambda spec: provider,
     )

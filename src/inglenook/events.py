@@ -1,7 +1,7 @@
 """What happened in a run, in order: the log, the SSE stream, exports and replay all carry these.
 
-One frozen model an event; `RunEvent` is their discriminated union. The header (`seq`, `run_id`,
-`at`) belongs to `Recorded`, the event's own fields are its payload (API section 4).
+One frozen model an event; `RunEvent` is their discriminated union. An event's own fields are its
+payload (API section 4); the header (`seq`, `run_id`, `at`) is given to it by the store.
 """
 
 import json
@@ -194,6 +194,8 @@ class ContextCompacted(Event):
     """The oldest part of what the model saw was summed up; the events before it stay."""
 
     type: Literal["context_compacted"] = "context_compacted"
+    ordinal: int = 0
+    """Number of the model call that it makes room for."""
     before: int
     """Estimated tokens of the request as it was."""
     after: int
@@ -259,18 +261,6 @@ RunEvent: TypeAlias = Annotated[
 ]
 
 _union: TypeAdapter[RunEvent] = TypeAdapter(RunEvent)
-
-
-class Recorded(BaseModel):
-    """An event with its place in the log. `event` is None once its payload was erased."""
-
-    model_config = ConfigDict(frozen=True)
-
-    seq: int
-    run_id: str
-    at: datetime
-    type: str
-    event: RunEvent | None
 
 
 def encode(event: Event) -> bytes:

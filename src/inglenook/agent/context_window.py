@@ -145,6 +145,7 @@ class ContextWindow:
         estimate = self._tools_tokens + sum(map(message_estimate, after))
         run.sink.emit(
             ContextCompacted(
+                ordinal=state.ordinal,
                 before=need,
                 after=ceil(estimate * state.window.ratio),
                 kept=len(state.messages) - cut.end,

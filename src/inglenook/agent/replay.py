@@ -233,7 +233,7 @@ def _key(event: RunEvent) -> Key | None:
         case WindowServed():
             return (event.type, None)
         case ContextCompacted():
-            return (event.type, (event.before, event.kept))
+            return (event.type, (event.ordinal, event.before, event.kept))
         case _:
             return None
 
