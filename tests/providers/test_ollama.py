@@ -226,18 +226,17 @@ async def test_abilities_are_what_show_says(session: aiohttp.ClientSession) -> N
         "new": {
             "capabilities": ["completion", "tools"],
             "context_length": 40960,
-            "family": "qwen3",
         },
-        "old": {"context_length": 2048, "family": "llama"},
+        "old": {"context_length": 2048},
     }
     async with ScriptedServer(models=models) as server:
         new = OllamaProvider(session, ollama_spec(server.url, model="new"))
         old = OllamaProvider(session, ollama_spec(server.url, model="old"))
         missing = OllamaProvider(session, ollama_spec(server.url, model="none"))
         assert await new.abilities() == ModelAbilities(
-            tools=True, thinking=False, context_tokens=40960, family="qwen3"
+            tools=True, thinking=False, context_tokens=40960
         )
-        assert await old.abilities() == ModelAbilities(context_tokens=2048, family="llama")
+        assert await old.abilities() == ModelAbilities(context_tokens=2048)
         with pytest.raises(ModelMissing):
             await missing.abilities()
         assert await list_models(session, server.url) == ["new", "old"]

@@ -44,7 +44,6 @@ class ModelAbilities:
     tools: bool | None = None
     thinking: bool | None = None
     context_tokens: int | None = None
-    family: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

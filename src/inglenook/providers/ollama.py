@@ -192,8 +192,8 @@ async def list_models(
 
 def abilities_of(shown: dict[str, Any]) -> ModelAbilities:
     """
-    Shape: {"capabilities"?: [str], "details": {"family": str},
-    "model_info": {"<architecture>.context_length": int}}; before 0.6 there are no capabilities.
+    Shape: {"capabilities"?: [str], "model_info": {"<architecture>.context_length": int}}; before
+    0.6 there are no capabilities.
     """
     listed: object = shown.get("capabilities")
     capabilities = cast("list[object]", listed) if isinstance(listed, list) else None
@@ -203,7 +203,6 @@ def abilities_of(shown: dict[str, Any]) -> ModelAbilities:
         tools=None if capabilities is None else "tools" in capabilities,
         thinking=None if capabilities is None else "thinking" in capabilities,
         context_tokens=next((window for window in windows if isinstance(window, int)), None),
-        family=text_in(dict_in(shown, "details"), "family") or None,
     )
 
 

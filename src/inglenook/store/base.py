@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from inglenook.errors import Reason
-from inglenook.events import Recorded, RunEvent, RunStarted, Status
+from inglenook.events import RunEvent, RunStarted, Status
 
-InboxKind = Literal["cancel", "decision", "credential"]
+InboxKind = Literal["cancel"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,13 +176,3 @@ class RuntimeStore(Protocol):
     async def verify(self, run_id: str | None = None) -> ChainReport: ...
 
     async def close(self) -> None: ...
-
-
-def recorded(stored: StoredEvent, event: RunEvent | None) -> Recorded:
-    return Recorded(
-        seq=stored.seq,
-        run_id=stored.run_id,
-        at=datetime.fromisoformat(stored.at),
-        type=stored.type,
-        event=event,
-    )
