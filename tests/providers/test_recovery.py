@@ -182,8 +182,8 @@ async def test_recovered_ids_differ_from_those_of_the_conversation() -> None:
 
 
 async def test_abilities_are_the_inner_ones() -> None:
-    inner = ScriptedProvider(abilities=ModelAbilities(family="f"))
-    assert (await RecoveringProvider(inner).abilities()).family == "f"
+    inner = ScriptedProvider(abilities=ModelAbilities(context_tokens=7))
+    assert (await RecoveringProvider(inner).abilities()).context_tokens == 7
 
 
 SNIPPETS = [
