@@ -7,7 +7,7 @@ import json
 import mimetypes
 import urllib.error
 import urllib.request
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -82,9 +82,15 @@ class RealOpenWebUI:
         """Another key for this user; the one they had is refused from now on."""
         return self.ask("POST", "auths/api_key", user.session)["api_key"]
 
-    def allow_keys(self, allowed: bool) -> None:
+    def allow_keys(self, allowed: bool, *, at: Sequence[str] = ()) -> None:
+        """For everything, or for what lies below these addresses alone."""
         now = self.ask("GET", "auths/admin/config", self.admin)
-        self.ask("POST", "auths/admin/config", self.admin, {**now, "ENABLE_API_KEYS": allowed})
+        rules = {
+            "ENABLE_API_KEYS": allowed,
+            "ENABLE_API_KEYS_ENDPOINT_RESTRICTIONS": bool(at),
+            "API_KEYS_ALLOWED_ENDPOINTS": ",".join(at),
+        }
+        self.ask("POST", "auths/admin/config", self.admin, {**now, **rules})
 
     def search_hybrid(self, hybrid: bool) -> None:
         body = {"ENABLE_RAG_HYBRID_SEARCH": hybrid}

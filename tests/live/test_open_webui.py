@@ -189,17 +189,33 @@ async def test_a_file_removed_during_a_run_is_neither_found_nor_read(
 
 
 @pytest.fixture
-def keys_are_off(open_webui: RealOpenWebUI) -> Iterator[None]:
-    open_webui.allow_keys(False)
-    yield
+def rules(open_webui: RealOpenWebUI) -> Iterator[RealOpenWebUI]:
+    """For changing what API keys may do; undone at the end."""
+    yield open_webui
     open_webui.allow_keys(True)
 
 
-@pytest.mark.usefixtures("keys_are_off")
-async def test_keys_that_the_administrator_turned_off_are_said_to_be(reader: Reader, ann: User):
+async def test_keys_that_the_administrator_turned_off_are_said_to_be(
+    rules: RealOpenWebUI, reader: Reader, ann: User
+):
+    rules.allow_keys(False)
     with pytest.raises(InvalidRequest, match="API keys may be off") as caught:
         await reader.knowledge.list(ann.key)
     assert (caught.value.status, caught.value.field) == (403, "authorization")
+
+
+async def test_three_addresses_are_all_that_a_key_must_be_good_for(
+    rules: RealOpenWebUI, reader: Reader, ann: User
+):
+    base = rules.base(ann, "Restricted", HANDBOOK)
+    addresses = ["/api/v1/knowledge", "/api/v1/retrieval", "/api/v1/files"]
+    rules.allow_keys(True, at=addresses)
+    scope = await reader.knowledge.open([base], ann.key)
+    [passage] = await scope.retrieve("thirty days", 1)
+    assert await scope.read(passage.file_id) == "thirty days of leave"
+    rules.allow_keys(True, at=addresses[:1])
+    with pytest.raises(ToolError, match=r"HTTP 403 .*barred from this address"):
+        await scope.retrieve("thirty days", 1)
 
 
 async def test_a_key_that_is_none_or_none_any_more_is_refused(

@@ -1,10 +1,7 @@
 """Whole runs of a served Inglenook over a real Open WebUI: only the model is scripted."""
 
 import asyncio
-import os
-import re
-import subprocess
-import sys
+from asyncio.subprocess import Process
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -15,6 +12,7 @@ import aiohttp
 import pytest
 
 from tests.api.serving import Answer, Client
+from tests.cli.program import Program, line_with
 from tests.live.real_open_webui import RealOpenWebUI
 from tests.scripted_replies import Raw, calls
 from tests.scripted_server import ScriptedServer
@@ -30,45 +28,37 @@ QUESTION = [{"role": "user", "content": "How many days of leave do I have?"}]
 @dataclass(frozen=True, kw_only=True)
 class Served:
     client: Client
-    process: subprocess.Popen[bytes]
+    process: Process
+
+
+def program_for(home: Path, model: ScriptedServer, server: RealOpenWebUI, key: str = "") -> Program:
+    env = {
+        "INGLENOOK_KNOWLEDGE__PROVIDER": "open-webui",
+        "OPENWEBUI_URL": server.url,
+        "INGLENOOK_OPEN_WEBUI_KEY": key,
+    }
+    return Program(home=home, ollama_url=model.url, env=tuple(env.items()))
 
 
 @asynccontextmanager
 async def served(
     home: Path, model: ScriptedServer, server: RealOpenWebUI
 ) -> AsyncGenerator[Served]:
-    """`inglenook serve` on this home; its standard error is added to the log in it."""
-    environment = {
-        **os.environ,
-        "INGLENOOK_HOME": str(home),
-        "INGLENOOK_KNOWLEDGE__PROVIDER": "open-webui",
-        "OPENWEBUI_URL": server.url,
-        "OLLAMA_HOST": model.url,
-        "NO_COLOR": "1",
-    }
-    log = log_of(home)
-    home.mkdir(exist_ok=True)
-    with log.open("ab") as out:
-        began = out.tell()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "inglenook.cli.main", "serve", "--no-open", "--port", "0"],
-            env=environment,
-            stderr=out,
-        )
+    """`inglenook serve` on this home; what it said is added to the log in it."""
+    process = await program_for(home, model, server).start("serve", "--port", "0", "--no-open")
     try:
+        url = (await line_with(process, "Inglenook ")).rpartition(" ")[2]
         async with (
-            asyncio.timeout(120),
+            asyncio.timeout(300),
             aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=120)) as session,
         ):
-            while not (said := re.search(rb"at (http://\S+)", log.read_bytes()[began:])):
-                assert process.poll() is None, log.read_text(encoding="utf-8")
-                await asyncio.sleep(0.1)
-            yield Served(
-                client=Client(url=said[1].decode().rstrip("./"), session=session), process=process
-            )
+            yield Served(client=Client(url=url, session=session), process=process)
     finally:
-        process.terminate()
-        process.wait(timeout=60)
+        if process.returncode is None:
+            process.terminate()
+        _, said = await process.communicate()
+        with log_of(home).open("ab") as log:
+            log.write(said)
 
 
 def log_of(home: Path) -> Path:
@@ -207,6 +197,19 @@ async def test_an_interrupted_run_waits_for_its_users_key_and_goes_on_with_the_r
             assert [source["title"] for source in row["sources"] if source["cited"]] == ["leave.md"]
             about = await everything_about(client, run_id)
     lie_nowhere([*wrong, new_key], home, about)
+
+
+async def test_the_command_line_asks_with_the_key_of_its_environment(
+    open_webui: RealOpenWebUI, tmp_path: Path
+):
+    user, home = open_webui.user("terminal"), tmp_path / "home"
+    open_webui.base(user, "Handbook", HANDBOOK)
+    async with ScriptedServer([SEARCH, ANSWER]) as model:
+        program = program_for(home, model, open_webui, key=user.key)
+        done = await program.run("ask", "--kb", "handbook", QUESTION[0]["content"])
+        assert (done.code, done.out) == (0, f"{ANSWER}\n"), done.err
+        log_of(home).write_text(done.err, encoding="utf-8")
+    lie_nowhere([user.key], home, [])
 
 
 async def test_bases_files_and_a_search_are_served_with_the_users_key(
