@@ -15,13 +15,15 @@ import aiohttp
 
 from inglenook.errors import shown_address
 from inglenook.knowledge.base import Document, KnowledgeBase
+from inglenook.knowledge.file_names import printable_name
 from inglenook.knowledge.http_json import Answer, Unreachable, ask
 
 MAX_PAGES = 400
 """Of 30 entries, which is what one page of Open WebUI holds."""
 NOT_AN_ANSWER = 502
 """The status of a refusal that stands for 200 with something else than an answer in it."""
-MAX_NAME_CHARS = 255
+MAX_SENT_NAME_CHARS = 4000
+"""Of a longer name both ends are looked at."""
 MAX_DETAIL_CHARS = 200
 _SAFE_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
@@ -248,8 +250,13 @@ def _text(fields: object, name: str) -> str:
 
 
 def _line(text: str) -> str:
-    printable = "".join(c if c.isprintable() else " " for c in text[: 2 * MAX_NAME_CHARS])
-    return " ".join(printable.split())[:MAX_NAME_CHARS]
+    """As the names of local files are: one printable line of bounded length; may be empty."""
+    if len(text) > MAX_SENT_NAME_CHARS:
+        half = MAX_SENT_NAME_CHARS // 2
+        text = text[:half] + text[-half:]
+    whole = text.encode("utf-8", "replace").decode()  # JSON may hold half a character
+    line = printable_name(whole)
+    return line if line.strip("� ") else ""
 
 
 def _number(value: object) -> float:
