@@ -9,10 +9,14 @@ from typing import Any
 
 import aiohttp
 import pytest
+from hypothesis import settings
 
 from inglenook.providers.transport import open_session
 from scripts.open_webui import CannotInstall
 from tests.live.real_open_webui import RealOpenWebUI, real_open_webui
+
+# The same examples on every machine and in every run, and no limit of 200 ms for one of them.
+settings.load_profile("ci")
 
 _state = {"armed": False}
 

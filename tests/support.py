@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -94,6 +94,25 @@ class FunctionProvider:
         return ModelAbilities(tools=True)
 
 
+class HeldProvider:
+    """Another model, which says nothing before `go` is set."""
+
+    def __init__(self, model: ModelProvider) -> None:
+        self._model = model
+        self.go = asyncio.Event()
+
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
+    ) -> AsyncGenerator[Part, None]:
+        await self.go.wait()
+        async with aclosing(self._model.stream(messages, tools, options)) as parts:
+            async for part in parts:
+                yield part
+
+    async def abilities(self) -> ModelAbilities:
+        return await self._model.abilities()
+
+
 def replies(*messages: Message) -> FunctionProvider:
     """One prepared reply a call; the last one again and again."""
     left = list(messages)
@@ -114,6 +133,8 @@ class EchoTool:
     volatile: bool = False
     answer: Callable[[str], str] = lambda text: text
     delay_s: float = 0.0
+    go: asyncio.Event | None = None
+    """It does not answer before this is set."""
     calls: list[str] = field(default_factory=list[str])
 
     @property
@@ -131,6 +152,8 @@ class EchoTool:
         self.calls.append(arguments.text)
         if self.delay_s:
             await asyncio.sleep(self.delay_s)
+        if self.go:
+            await self.go.wait()
         return ToolOutput(text=self.answer(arguments.text))
 
 
