@@ -56,7 +56,9 @@ def test_a_doubled_key_names_its_field():
 
 def test_a_doubled_key_among_many_is_found_at_once():
     keys = ",".join(f'"{n}":1' for n in range(100_000))
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(InvalidRequest, match="'99999' stands twice"):
         strict_json(f'{{{keys},"99999":1}}'.encode())
-    assert time.perf_counter() - began < 2  # one look at each key; looking at all for each: minutes
+    assert (
+        time.process_time() - began < 10
+    )  # one look at each key; looking at all for each: minutes

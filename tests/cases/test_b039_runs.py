@@ -1,7 +1,6 @@
 """B039: stop means stop: no further tool starts, what ran is cancelled, within 3 s."""
 
 import asyncio
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,10 +20,9 @@ async def test_cancel_after_the_first_of_five_writes_starts_no_other(tmp_path: P
     async with bench(tmp_path, replies(batch, say("done")), tools=[tool]) as b:
         row = await b.service.start(ask())
         await until(lambda: len(tool.calls) >= 2)
-        began = time.monotonic()
         await b.service.cancel(row.id)
-        row = await b.service.wait(row.id)
-        assert time.monotonic() - began < 3
+        async with asyncio.timeout(3):
+            row = await b.service.wait(row.id)
         assert (row.status, row.reason) == ("cancelled", "cancelled_by_user")
         await asyncio.sleep(0.5)
         assert tool.calls == ["0", "1"]

