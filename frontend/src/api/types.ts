@@ -180,6 +180,8 @@ export type RunEvent =
         recovered_from: string | null;
         tool_mode: string;
         repairs: string[];
+        /** The reply was not taken: the server had not read the whole prompt. */
+        rejected?: "context_truncated" | "context_too_long" | null;
       }
     >
   | Event<"tool_started", { call: ToolCall; effect: "read" | "write"; network: boolean }>
@@ -211,6 +213,7 @@ export type RunEvent =
       }
     >
   | Event<"egress_finished", { n: number; status: number | null; bytes_in: number }>
+  | Event<"context_compacted", { before: number; after: number; kept: number; summary: string }>
   | Event<"guardrail_objected", { guardrail: string; text: string }>
   | Event<"run_waiting", { reason: string }>
   | Event<"run_resumed", { by: string; epoch: number }>

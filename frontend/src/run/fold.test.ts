@@ -209,15 +209,24 @@ test("thinking is shown where the server sends its text, and nowhere else", () =
   assert.equal(open.steps[0]?.reply?.reasoning, "hm");
 });
 
-test("50,000 events fold in well under a second", () => {
-  const events: LoggedEvent[] = log(started);
-  for (let n = 1; n <= 10_000; n++) {
-    const made = call(`c${n}`);
-    for (const fields of [step(n), requested, replied([made]), begins(made), ends(made)]) {
-      events.push({ ...fields, seq: events.length, run_id: "r", at: at(1) });
-    }
-  }
-  const before = performance.now();
-  assert.equal(fold(emptyRun("r"), events).steps.length, 10_000);
-  assert.ok(performance.now() - before < 1_000, `${performance.now() - before} ms`);
+test("a cut prompt and a compaction are lines of their step; the cut reply is not the step's", () => {
+  const view = fold(
+    emptyRun("r"),
+    log(
+      started,
+      step(1),
+      requested,
+      replied([], "Which letter?", { rejected: "context_truncated" }),
+      { type: "context_compacted", before: 5000, after: 1200, kept: 2, summary: "Read." },
+      requested,
+      replied([], "It is 4."),
+    ),
+  );
+  const [only] = view.steps;
+  assert.deepEqual(
+    only?.objections.map((line) => line.guardrail),
+    ["context", "context"],
+  );
+  assert.match(only?.objections[1]?.text ?? "", /5000|5,000/);
+  assert.equal(only?.reply?.text, "It is 4.");
 });

@@ -2,6 +2,7 @@
 // Inside one batch lists are copied once and then filled, so that 50,000 events cost one pass.
 
 import type { LiveFrame, LoggedEvent, RunEvent, Source, ToolCall } from "../api/types.ts";
+import { t } from "../strings/index.ts";
 import { type CallView, type EgressView, NOT_LIVE, type RunView, type StepView } from "./view.ts";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -75,6 +76,11 @@ class Draft {
     if (last) this.steps[this.steps.length - 1] = { ...last, ...change(last) };
   }
 
+  /** A line in the present step: what a guardrail said, what became of the context. */
+  note(seq: number, guardrail: string, text: string): void {
+    this.changeStep((step) => ({ objections: [...step.objections, { guardrail, text, seq }] }));
+  }
+
   /** Puts `changed` over the call's row in the present step, or adds the row. */
   putCall(call: ToolCall, seq: number, changed: Partial<CallView>): void {
     this.changeStep((step) => {
@@ -136,6 +142,11 @@ const HANDLERS: Handlers = {
     run.inputTokens += event.usage?.input_tokens ?? 0;
     run.outputTokens += event.usage?.output_tokens ?? 0;
     if (event.purpose !== "loop") return;
+    if (event.rejected) {
+      const isCut = event.rejected === "context_truncated";
+      draft.note(event.seq, "context", isCut ? t("context.cut") : t("context.refused"));
+      return;
+    }
     draft.changeStep(() => ({
       reply: {
         seq: event.seq,
@@ -202,9 +213,13 @@ const HANDLERS: Handlers = {
     egress[index] = { ...entry, finished: { status: event.status, bytesIn: event.bytes_in } };
   },
 
+  context_compacted(draft, event) {
+    const { before, after } = event;
+    draft.note(event.seq, "context", t("context.compacted", { before, after }));
+  },
+
   guardrail_objected(draft, event) {
-    const objection = { guardrail: event.guardrail, text: event.text, seq: event.seq };
-    draft.changeStep((step) => ({ objections: [...step.objections, objection] }));
+    draft.note(event.seq, event.guardrail, event.text);
   },
 
   run_waiting({ run }, event) {

@@ -249,6 +249,11 @@ export const en = {
   "status.waiting": "waiting",
 
   "step.objection": "{guardrail}: {text}",
+  "context.compacted":
+    "the window was full; older messages were summed up ({before} tokens, now about {after})",
+  "context.cut":
+    "the model's server read only a part of the prompt; its reply was not taken",
+  "context.refused": "the model's server refused the prompt as too long",
   "step.replied": "wrote the answer",
   "steps.earlier": { one: "Show {n} earlier step", other: "Show {n} earlier steps of {all}" },
   "steps.title": "Steps",

@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from typing import Any, TextIO
 
 PREVIEW_CHARS = 100
+REJECTED = {
+    "context_truncated": "the model's server read only a part of the prompt; its reply was not "
+    "taken",
+    "context_too_long": "the model's server refused the prompt as too long",
+}
 
 
 def plain(text: str) -> str:
@@ -59,6 +64,8 @@ class Progress:
                     self.line(f"  ! no web in this run: {why_no_web(event['system'])}", "amber")
             case "tool_finished":
                 self._tool(event)
+            case "context_compacted" | "model_replied":
+                self._context(event)
             case "guardrail_objected":
                 self.line(f"  ! {one_line(event['text'])}", "dim")
             case "run_waiting":
@@ -67,6 +74,14 @@ class Progress:
                 self.line("  … resumed", "dim")
             case _:
                 pass
+
+    def _context(self, event: Mapping[str, Any]) -> None:
+        if event["type"] == "context_compacted":
+            before, after = event["before"], event["after"]
+            change = f"({before:,} tokens, now about {after:,})"
+            self.line(f"  ! the window was full; older messages were summed up {change}", "dim")
+        elif event.get("rejected") in REJECTED:
+            self.line(f"  ! {REJECTED[event['rejected']]}", "amber")
 
     def _tool(self, event: Mapping[str, Any]) -> None:
         call = event["call"]
