@@ -105,8 +105,8 @@ class FakeOpenWebUI:
                 answer = self._content
             case "POST", ["api", "v1", "retrieval", "query", "collection"]:
                 answer = self._query
-            case "GET", _:
-                return web.Response(text=PAGE, content_type="text/html")
+            case "GET", path:
+                return _told_to_anybody(path)
             case _:
                 return _error(405, "Method Not Allowed")
         if not key:
@@ -250,6 +250,12 @@ def _page(items: list[dict[str, Any]], request: web.Request, **more: Any) -> web
     return web.json_response(
         {"items": items[start : start + PAGE_SIZE], **more, "total": len(items)}
     )
+
+
+def _told_to_anybody(path: list[str]) -> web.Response:
+    if path == ["api", "config"]:
+        return web.json_response({"status": True, "name": "Open WebUI", "version": "0.12.4"})
+    return web.Response(text=PAGE, content_type="text/html")
 
 
 def _error(status: int, detail: str) -> web.Response:

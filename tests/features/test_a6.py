@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from inglenook.bootstrap import open_runtime
+from inglenook.bootstrap.runtime import open_runtime
 from inglenook.messages import Message
 from inglenook.run_request import RunRequest
 from inglenook.settings.load import load

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import aiohttp
 
-from inglenook.bootstrap import Runtime, open_runtime
+from inglenook.bootstrap.runtime import Runtime, open_runtime
 from inglenook.errors import CredentialNeeded, InvalidRequest, RuntimeFault, StoreError
 from inglenook.events import TextDelta
 from inglenook.messages import Message

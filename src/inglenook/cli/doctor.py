@@ -5,7 +5,7 @@ import sys
 from dataclasses import asdict
 
 from inglenook.api.page_folder import PAGE_FOLDER
-from inglenook.bootstrap import open_runtime
+from inglenook.bootstrap.runtime import open_runtime
 from inglenook.cli.render import Progress, plain
 from inglenook.errors import StoreError
 from inglenook.runs.doctor import Check, check_home, check_page, check_python, run_checks
@@ -42,9 +42,9 @@ async def _checked_without_store(loaded: Loaded, error: StoreError) -> list[Chec
     """What can be checked where no runtime opens: the store's failure is one check of several."""
     later = "not checked: that needs the home's store"
     return [
-        *await run_checks([check_python, lambda: check_home(loaded.home)]),
+        *await run_checks({"python": check_python, "home": lambda: check_home(loaded.home)}),
         Check(name="store", state="fail", why=str(error), fix="Repair it as said, then try again."),
         Check(name="models", state="warn", why=later),
         Check(name="knowledge", state="warn", why=later),
-        *await run_checks([lambda: check_page(PAGE_FOLDER)]),
+        *await run_checks({"page": lambda: check_page(PAGE_FOLDER)}),
     ]

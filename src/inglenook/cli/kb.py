@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from inglenook.bootstrap import open_runtime
+from inglenook.bootstrap.runtime import open_runtime
 from inglenook.cli.client import running_server
 from inglenook.cli.library import embed, library_of, removed_if_empty, take_in
 from inglenook.cli.render import Progress, one_line, print_line

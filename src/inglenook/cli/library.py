@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from inglenook.bootstrap import Runtime, open_runtime
+from inglenook.bootstrap.runtime import Runtime, open_runtime
 from inglenook.cli.render import Progress
 from inglenook.errors import InvalidRequest, NotFound
 from inglenook.knowledge.base import KnowledgeBase

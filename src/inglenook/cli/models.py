@@ -3,7 +3,7 @@
 import json
 import sys
 
-from inglenook.bootstrap import open_runtime
+from inglenook.bootstrap.runtime import open_runtime
 from inglenook.cli.download import DownloadLine
 from inglenook.cli.render import Progress, one_line, print_line
 from inglenook.errors import InvalidRequest

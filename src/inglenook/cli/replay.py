@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from inglenook.bootstrap import open_runtime, replay_events
+from inglenook.bootstrap.runtime import open_runtime, replay_events
 from inglenook.cli.render import plain
 from inglenook.errors import InvalidRequest, ReplayMismatch, RuntimeFault
 from inglenook.events import RunEvent, decode

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from inglenook.bootstrap import open_runtime
+from inglenook.bootstrap.runtime import open_runtime
 from inglenook.cli.library import library_of, take_in
 from inglenook.cli.render import Progress
 from inglenook.settings.load import Loaded

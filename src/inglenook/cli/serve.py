@@ -19,7 +19,7 @@ import uvicorn
 from inglenook.api.app import create_app
 from inglenook.api.page import PAGE_FOLDER
 from inglenook.api.services import Services
-from inglenook.bootstrap import Runtime, open_runtime, prepare_home
+from inglenook.bootstrap.runtime import Runtime, open_runtime, prepare_home
 from inglenook.cli.client import SERVER_FILE
 from inglenook.cli.download import DownloadLine
 from inglenook.cli.render import Progress

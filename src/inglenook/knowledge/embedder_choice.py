@@ -32,6 +32,12 @@ def choose_embedder(
     if kind == "ollama" and model:
         return EmbedderChoice(embedder=OllamaEmbedder(session, base_url=ollama_url, model=model))
     if kind == "openai" and model:
+        if not openai_url:
+            return EmbedderChoice(
+                embedder=None,
+                note=f"`[knowledge] embedder` is {setting!r}, and no OPENAI_BASE_URL names its "
+                "server. Documents are found by full text alone; set it, or choose another.",
+            )
         return EmbedderChoice(
             embedder=OpenAIEmbedder(session, base_url=openai_url, model=model, api_key=openai_key)
         )

@@ -49,6 +49,26 @@ class OpenWebUIKnowledge:
         self._session = session
         self._base_url = base_url.rstrip("/")
 
+    async def version(self) -> str:
+        """Of Open WebUI, asked without a key.
+
+        Raises:
+            ProviderBusy: It cannot be reached or does not answer now.
+            InvalidRequest: What answers there is not Open WebUI, or wants a login before it.
+        """
+        try:
+            return await OpenWebUIApi(self._session, self._base_url, None).version()
+        except Refused as refused:
+            if refused.status in (401, 403):
+                raise InvalidRequest(
+                    f"What answers at {shown_address(self._base_url)} wants a login for what Open "
+                    f"WebUI tells anybody (HTTP {refused.status}). Set `[open_webui] url` to an "
+                    "address at which it answers itself.",
+                    field="open_webui.url",
+                    status=422,
+                ) from None
+            raise _invalid(refused) from None
+
     async def list(self, credential: str | None = None) -> Sequence[KnowledgeBase]:
         if credential is None:
             raise InvalidRequest(

@@ -1,4 +1,4 @@
-"""The five requests to Open WebUI that are needed here, and the shapes of their answers.
+"""The six requests to Open WebUI that are needed here, and the shapes of their answers.
 
 The key is sent to the configured address alone, redirects are not followed, and no error text
 holds it. Every field is checked: what does not fit is left out, never guessed.
@@ -49,11 +49,21 @@ class OwnBase:
 
 
 class OpenWebUIApi:
-    def __init__(self, session: aiohttp.ClientSession, base_url: str, credential: str) -> None:
+    def __init__(
+        self, session: aiohttp.ClientSession, base_url: str, credential: str | None
+    ) -> None:
+        """`credential` None: for what Open WebUI tells anybody."""
         self._session = session
         self._base_url = base_url
         self._address = shown_address(base_url)
         self._credential = credential
+
+    async def version(self) -> str:
+        """`GET /api/config`, which needs no key. Shape: {"status": bool, "name", "version": str}"""
+        version = _line(_text(await self._object("GET", "/api/config"), "version"))
+        if not version:
+            raise self._not_understood()
+        return version
 
     async def knowledge_bases(self) -> list[OwnBase]:
         """`GET /api/v1/knowledge/?page=`
@@ -188,7 +198,9 @@ class OpenWebUIApi:
         detail = cast("dict[str, Any]", value).get("detail") if isinstance(value, dict) else None
         if not isinstance(detail, str):
             return ""
-        text = " ".join(detail.replace(self._credential, "…").split())
+        if self._credential:
+            detail = detail.replace(self._credential, "…")
+        text = " ".join(detail.split())
         return text[:MAX_DETAIL_CHARS]
 
     def _not_understood(self) -> Refused:
@@ -256,7 +268,7 @@ def _line(text: str) -> str:
         text = text[:half] + text[-half:]
     whole = text.encode("utf-8", "replace").decode()  # JSON may hold half a character
     line = printable_name(whole)
-    return line if line.strip("� ") else ""
+    return line if line.strip("\N{REPLACEMENT CHARACTER} ") else ""
 
 
 def _number(value: object) -> float:

@@ -42,7 +42,7 @@ class Away(NamedTuple):
         if not isinstance(self.error, ProviderBusy):
             return f"{name} does not tell its models: {self.error}"
         if named_by:
-            return f"{name} does not answer. Start it, or correct {named_by}."
+            return f"{name} does not answer. Start it, correct {named_by}, or unset it."
         return f"{name} does not answer. Start it, or name a server with OLLAMA_HOST."
 
 

@@ -2,7 +2,7 @@
 
 import shutil
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -10,6 +10,7 @@ from typing import Literal
 from inglenook.errors import RuntimeFault
 from inglenook.providers.catalogue import THREE_WAYS, ModelCatalogue, ModelReport
 from inglenook.store.base import RuntimeStore
+from inglenook.store.locks import Owners
 
 State = Literal["ok", "warn", "fail"]
 MIN_FREE_BYTES = 1_000_000_000
@@ -71,19 +72,47 @@ def _check_model(report: ModelReport) -> Check:
     return Check(name=name, state="ok", why=why)
 
 
+async def check_web_search(engines: Sequence[str], *, is_blocked: bool, proxy: str | None) -> Check:
+    """Tells what is set; nothing is sent, as no user turned the web on for it."""
+    name = "web search"
+    if is_blocked:
+        return Check(name=name, state="ok", why='off: [approvals] web_search = "block"')
+    if not engines:
+        return Check(name=name, state="ok", why="off: [web] engines is empty")
+    through = f", through the proxy {proxy}" if proxy else ""
+    why = f"{', '.join(engines)}{through}; for runs whose user turned the web on. Nothing was sent."
+    return Check(name=name, state="ok", why=why)
+
+
+async def check_workspace() -> Check:
+    why = "not built yet: in this version no run works on files or starts programs"
+    return Check(name="workspace", state="warn", why=why)
+
+
+async def check_engine(kind: str, store: RuntimeStore, owners: Owners) -> Check:
+    rows = await store.unfinished_runs()
+    why = f"{kind}; {counted(len(rows), 'unfinished run')}"
+    if rows and not owners.has_server():
+        fix = "Start `inglenook serve`: what nobody works on goes on then."
+        return Check(name="engine", state="warn", why=f"{why}, and no server runs here", fix=fix)
+    return Check(name="engine", state="ok", why=why)
+
+
 async def check_store(store: RuntimeStore) -> Check:
     report = await store.verify()
     if report.problems:
         return Check(
             name="store",
             state="fail",
-            why=f"{len(report.problems)} problems in the event log; first: {report.problems[0]}",
+            why=f"{counted(len(report.problems), 'problem')} in the event log; first: "
+            f"{report.problems[0]}",
             fix="See `inglenook runs verify`; restore the home from a backup you trust.",
         )
     return Check(
         name="store",
         state="ok",
-        why=f"{report.runs} runs, {report.events} events, the hash chain is whole",
+        why=f"{counted(report.runs, 'run')}, {counted(report.events, 'event')}, the hash chain is "
+        "whole",
     )
 
 
@@ -116,14 +145,18 @@ async def check_python() -> Check:
 
 
 async def run_checks(
-    checks: Sequence[Callable[[], Awaitable[Check | list[Check]]]],
+    checks: Mapping[str, Callable[[], Awaitable[Check | list[Check]]]],
 ) -> list[Check]:
     """All of them, one after the other; a check that fails in itself is a failed check."""
     results: list[Check] = []
-    for check in checks:
+    for name, check in checks.items():
         try:
             found = await check()
         except (RuntimeFault, OSError) as error:
-            found = Check(name="check", state="fail", why=str(error))
+            found = Check(name=name, state="fail", why=str(error))
         results += found if isinstance(found, list) else [found]
     return results
+
+
+def counted(n: int, thing: str) -> str:
+    return f"{n} {thing}{'s' if n != 1 else ''}"

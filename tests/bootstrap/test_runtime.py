@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inglenook.bootstrap import open_runtime
+from inglenook.bootstrap.runtime import open_runtime
 from inglenook.messages import Message
 from inglenook.run_request import RunRequest
 from inglenook.settings.load import load

@@ -12,44 +12,28 @@ from inglenook.agent.delegate import ChildAgent, DelegateTool
 from inglenook.agent.guardrails import standard_guardrails
 from inglenook.agent.replay import replay
 from inglenook.agent.strategies import ASSISTANT
-from inglenook.api.page_folder import PAGE_FOLDER
+from inglenook.bootstrap.checks import doctor_of
+from inglenook.bootstrap.models import demo_model, offered_models
 from inglenook.context.compaction import Compacting
-from inglenook.errors import ConfigError, ProviderError, StoreError, shown_address
+from inglenook.errors import ConfigError, StoreError
 from inglenook.events import RunEvent
 from inglenook.knowledge.base import Knowledge, Retriever
-from inglenook.knowledge.embedder_choice import choose_embedder
+from inglenook.knowledge.embedder_choice import EmbedderChoice, choose_embedder
 from inglenook.knowledge.local import LocalKnowledge
 from inglenook.knowledge.open_webui import OpenWebUIKnowledge
-from inglenook.providers.base import ModelProvider, ModelSpec
-from inglenook.providers.catalogue import THREE_WAYS, DemoOffer, ModelCatalogue
+from inglenook.providers.catalogue import ModelCatalogue
 from inglenook.providers.demo_model import DemoModel
-from inglenook.providers.demo_weights import DemoWeights
-from inglenook.providers.discovery import OllamaModels, OpenAIModels
-from inglenook.providers.ollama import OllamaProvider
-from inglenook.providers.openai_chat import OpenAIChatProvider
-from inglenook.providers.recovery import RecoveringProvider
-from inglenook.providers.retry import RetryingProvider
 from inglenook.providers.transport import open_session
 from inglenook.providers.weights_file import Report
-from inglenook.providers.window import WindowGuard
 from inglenook.run_request import RequestLimits
 from inglenook.runs.broadcast import Broadcast
 from inglenook.runs.children import Children
-from inglenook.runs.doctor import (
-    Check,
-    check_home,
-    check_models,
-    check_page,
-    check_python,
-    check_store,
-    run_checks,
-)
+from inglenook.runs.doctor import Check
 from inglenook.runs.in_process import InProcessEngine
 from inglenook.runs.service import RunService
 from inglenook.runs.supervisor import RunSupervisor
 from inglenook.settings.load import Loaded
-from inglenook.settings.sections import Model
-from inglenook.store.locks import FileLock, Owners
+from inglenook.store.locks import Owners
 from inglenook.store.sqlite import SqliteStore
 from inglenook.tools.base import Tool
 from inglenook.tools.calculator import CalculatorTool
@@ -96,17 +80,10 @@ async def open_runtime(
         store = SqliteStore(loaded.home)
         stack.push_async_callback(store.close)
         session = await stack.enter_async_context(open_session())
-        demo = DemoModel(
-            DemoWeights(
-                loaded.cache / "models",
-                FileLock(loaded.cache / "models.lock"),
-                index_url=loaded.index_url,
-            ),
-            loaded.home / "demo-model.log",
-        )
+        demo = demo_model(loaded)
         stack.push_async_callback(demo.stop)
-        models = _models(loaded, session, demo, report or _silent)
-        knowledge, library, note = await _knowledge(loaded, session, stack)
+        models = offered_models(loaded, session, demo, report or _silent)
+        knowledge, library, embedding = await _knowledge(loaded, session, stack)
         toolbox = StandardToolbox(_engines(loaded))
         context = Compacting()
         broadcast = Broadcast()
@@ -142,15 +119,14 @@ async def open_runtime(
             engine=engine,
             demo=demo,
             assistant=assistant,
-            doctor=lambda: run_checks(
-                [
-                    check_python,
-                    lambda: check_home(loaded.home),
-                    lambda: check_store(store),
-                    lambda: check_models(models),
-                    lambda: _check_knowledge(loaded, library, note),
-                    lambda: check_page(PAGE_FOLDER),
-                ]
+            doctor=doctor_of(
+                loaded,
+                session=session,
+                models=models,
+                library=library,
+                embedding=embedding,
+                store=store,
+                owners=owners,
             ),
         )
 
@@ -193,103 +169,13 @@ class StandardToolbox:
         return self.delegates
 
 
-def _models(
-    loaded: Loaded, session: aiohttp.ClientSession, demo: DemoModel, report: Report
-) -> ModelCatalogue:
-    discoveries: list[OllamaModels | OpenAIModels] = []
-    if loaded.openai_url:
-        named_by = loaded.named_by("openai_url")
-        url, key = loaded.openai_url, loaded.openai_key
-        discoveries.append(OpenAIModels(session, url, key, named_by=named_by))
-    named_by = loaded.named_by("ollama_url")
-    discoveries.append(OllamaModels(session, loaded.ollama_url, named_by=named_by))
-
-    async def demo_spec() -> ModelSpec:
-        try:
-            return await demo.ensure(report)
-        except (ProviderError, OSError) as error:
-            raise ProviderError(f"no demo model: {error}. {THREE_WAYS}") from error
-
-    return ModelCatalogue(
-        configured=[_spec(loaded, model) for model in loaded.settings.models],
-        discoveries=discoveries,
-        make_provider=lambda spec: _provider(session, spec, demo),
-        demo=None
-        if loaded.names_a_server
-        else DemoOffer(spec=demo.spec, is_fetched=demo.is_cached, ensure=demo_spec),
-        faults={
-            model.id: fault
-            for model in loaded.settings.models
-            if (fault := _fault(loaded, model)) is not None
-        },
-    )
-
-
-def _fault(loaded: Loaded, model: Model) -> str | None:
-    """Why a configured model cannot be used, which is no reason to offer none."""
-    if model.api_key_env and model.api_key_env not in loaded.model_keys:
-        return (
-            f"model {model.id!r}: the environment has no {model.api_key_env}; set it to the key "
-            "and start again"
-        )
-    if model.base_url is None and model.provider == "openai" and loaded.openai_url is None:
-        return f"model {model.id!r}: base_url is missing (its server, with /v1)"
-    return None
-
-
-def _spec(loaded: Loaded, model: Model) -> ModelSpec:
-    default_url = loaded.ollama_url if model.provider == "ollama" else loaded.openai_url
-    return ModelSpec(
-        id=model.id,
-        provider=model.provider,
-        model=model.model,
-        base_url=model.base_url or default_url or "",
-        api_key=loaded.model_keys.get(model.api_key_env or "")
-        or (loaded.openai_key if model.provider == "openai" and not model.base_url else None),
-        context_tokens=model.context_tokens,
-        thinking=model.thinking,
-        reasoning_effort=model.reasoning_effort,
-        tool_mode=model.tool_mode,
-    )
-
-
-def _provider(session: aiohttp.ClientSession, spec: ModelSpec, demo: DemoModel) -> ModelProvider:
-    transport: ModelProvider = (
-        OllamaProvider(session, spec)
-        if spec.provider == "ollama"
-        else OpenAIChatProvider(session, spec)
-    )
-    if demo.serves(spec):
-        transport = demo.kept(transport, spec, session)
-    guarded = WindowGuard(transport, counts_whole_prompt=spec.provider != "ollama")
-    return RecoveringProvider(RetryingProvider(guarded))
-
-
-async def _check_knowledge(
-    loaded: Loaded, library: LocalKnowledge | None, note: str | None
-) -> Check:
-    if library is None:
-        return Check(
-            name="knowledge",
-            state="ok",
-            why=f"in Open WebUI at {shown_address(loaded.settings.open_webui.url)}, read with each "
-            "user's own key",
-        )
-    bases = await library.list()
-    chunks, embedded = sum(b.chunks for b in bases), sum(b.embedded for b in bases)
-    found = f"{len(bases)} knowledge bases, {chunks} chunks, {embedded} of them embedded"
-    if note:
-        return Check(name="knowledge", state="warn", why=f"{found}. {note}")
-    return Check(name="knowledge", state="ok", why=found)
-
-
 def _silent(_: object) -> None: ...
 
 
 async def _knowledge(
     loaded: Loaded, session: aiohttp.ClientSession, stack: AsyncExitStack
-) -> tuple[Knowledge, LocalKnowledge | None, str | None]:
-    """The knowledge service, its local library where it is local, and a note on its embedder.
+) -> tuple[Knowledge, LocalKnowledge | None, EmbedderChoice | None]:
+    """The knowledge service, and where it is local its library and embedder.
 
     Raises:
         ConfigError: The settings name no service that could be used.
@@ -311,7 +197,7 @@ async def _knowledge(
     )
     local = LocalKnowledge(loaded.home, embedder=choice.embedder)
     stack.push_async_callback(local.close)
-    return local, local, choice.note
+    return local, local, choice
 
 
 def _engines(loaded: Loaded) -> list[SearchEngine]:
