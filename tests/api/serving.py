@@ -18,6 +18,9 @@ from inglenook.api.services import Services
 from inglenook.runs.doctor import Check
 from tests.support import Bench
 
+PATIENCE_S = 120
+"""For an answer, or for the next frame: so long only where none would ever come."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
@@ -96,7 +99,7 @@ class Frames:
 
     async def __anext__(self) -> Frame:
         event, id, data = None, None, None
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             async for raw in self.response.content:
                 line = raw.decode().rstrip("\n")
                 name, _, value = line.partition(": ")
@@ -111,6 +114,9 @@ class Frames:
                 elif not line and data is not None:
                     return Frame(event=event, id=id, data=data)
         raise StopAsyncIteration
+
+    async def rest(self) -> list[Frame]:
+        return [frame async for frame in self]
 
     async def until(self, event: str) -> Frame:
         async for frame in self:
@@ -176,7 +182,7 @@ async def serve(bench: Bench, **fields: Any) -> AsyncGenerator[Client, None]:
         while not server.started:
             await asyncio.sleep(0.005)
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        timeout = aiohttp.ClientTimeout(total=20)
+        timeout = aiohttp.ClientTimeout(total=PATIENCE_S)
         async with aiohttp.ClientSession(timeout=timeout) as session:
             yield Client(url=url, session=session)
     finally:

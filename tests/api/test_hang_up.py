@@ -8,7 +8,7 @@ import pytest
 
 from tests.api.serving import serve
 from tests.api.test_openai_chat import until
-from tests.support import FunctionProvider, bench, replies, say
+from tests.support import FunctionProvider, HeldProvider, bench, replies, say
 
 MESSAGES = [{"role": "user", "content": "hi"}]
 
@@ -36,19 +36,21 @@ async def test_a_caller_who_never_got_the_id_stops_its_run(
 
 
 async def test_a_run_that_was_waited_for_goes_on(tmp_path: Path):
-    provider = FunctionProvider(lambda _: say("late"), delay_s=1)
-    async with bench(tmp_path, provider) as b, serve(b) as client:
+    model = HeldProvider(replies(say("late")))
+    async with bench(tmp_path, model) as b, serve(b) as client:
         async with asyncio.TaskGroup() as group:
             body = {"model": "m", "messages": MESSAGES}
             asking = group.create_task(client.post("/api/runs?wait=true", body))
-            await until(lambda: provider.views)
+            while not (await client.get("/api/runs")).json["items"]:
+                await asyncio.sleep(0.01)
             asking.cancel()
         [run] = (await client.get("/api/runs")).json["items"]
+        model.go.set()
         assert (await b.service.wait(run["id"])).status == "complete"
 
 
 async def test_a_stopping_server_keeps_the_run_of_a_caller(tmp_path: Path):
-    provider = FunctionProvider(lambda _: say("late"), delay_s=3)
+    provider = FunctionProvider(lambda _: say("late"), delay_s=60)
     stopping: list[bool] = []
     async with (
         bench(tmp_path, provider) as b,

@@ -13,21 +13,30 @@ from inglenook.messages import Message, Reasoning, ToolCall
 from inglenook.providers.calls import MALFORMED_ARGUMENTS
 from inglenook.providers.scripted import ScriptedProvider
 from tests.api.serving import Client, serve
-from tests.support import EchoTool, FunctionProvider, bench, call, replies, say
+from tests.support import EchoTool, FunctionProvider, HeldProvider, bench, call, replies, say
 
 QUESTION = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 PATH = "/v1/chat/completions"
 THOUGHT = Message(role="assistant", text="four", reasoning=Reasoning(text="secret thought"))
 
 
-async def streamed(client: Client, **fields: Any) -> list[dict[str, Any]]:
-    frames = await client.frames(PATH, json=QUESTION | {"stream": True} | fields)
-    assert frames[-1].data == "[DONE]"
-    return [frame.json for frame in frames[:-1]]
+async def streamed(
+    client: Client, model: HeldProvider | None = None, **fields: Any
+) -> list[dict[str, Any]]:
+    """The chunks of a run, whose model speaks once this reader follows it."""
+    chunks: list[dict[str, Any]] = []
+    async with client.stream(PATH, json=QUESTION | {"stream": True} | fields) as frames:
+        async for frame in frames:
+            if frame.data == "[DONE]":
+                return chunks
+            chunks.append(frame.json)
+            if model is not None and "event" in frame.json:
+                model.go.set()
+    raise AssertionError("the stream ended without [DONE]")
 
 
 async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not condition():
             await asyncio.sleep(0.01)
 
@@ -64,9 +73,10 @@ async def test_a_completion_has_answer_usage_and_how_the_run_ended(tmp_path: Pat
 
 
 async def test_a_stream_has_the_text_as_it_came_and_the_trace(tmp_path: Path):
-    provider = ScriptedProvider([say("", call("echo", text="a")), "It is a."], piece_chars=3)
-    async with bench(tmp_path, provider, tools=[EchoTool()]) as b, serve(b) as client:
-        chunks = await streamed(client, stream_options={"include_usage": True})
+    script = [say("", call("echo", text="a")), "It is a."]
+    model = HeldProvider(ScriptedProvider(script, piece_chars=3))
+    async with bench(tmp_path, model, tools=[EchoTool()]) as b, serve(b) as client:
+        chunks = await streamed(client, model, stream_options={"include_usage": True})
     assert content(chunks) == "It is a."
     assert sum(bool(chunk["choices"] and chunk["choices"][0]["delta"]) for chunk in chunks) == 4
     items = [chunk["item"]["type"] for chunk in chunks if "item" in chunk]
@@ -102,11 +112,14 @@ async def test_a_client_that_reads_to_the_end_stops_nothing(tmp_path: Path):
 
 
 async def test_a_silent_stream_is_kept_alive_by_comments(tmp_path: Path):
-    provider = FunctionProvider(lambda _: say("x"), delay_s=1.5)
-    async with bench(tmp_path, provider) as b, serve(b, heartbeat_s=0) as client:
-        async with client.stream(PATH, json=QUESTION | {"stream": True}) as frames:
-            assert [frame async for frame in frames][-1].data == "[DONE]"
-        assert "keep-alive" in frames.comments
+    model = HeldProvider(replies(say("x")))
+    async with bench(tmp_path, model) as b, serve(b, heartbeat_s=0) as client:
+        stream = client.stream(PATH, json=QUESTION | {"stream": True})
+        async with stream as frames, asyncio.TaskGroup() as group:
+            reading = group.create_task(frames.rest())
+            await until(lambda: "keep-alive" in frames.comments)
+            model.go.set()
+        assert reading.result()[-1].data == "[DONE]"
 
 
 async def test_a_model_that_fails_is_an_error_in_the_clients_form(tmp_path: Path):
@@ -267,13 +280,14 @@ async def test_an_image_is_refused_by_its_place(tmp_path: Path):
 
 
 async def test_thinking_stays_hidden_unless_opted_in(tmp_path: Path):
-    provider = ScriptedProvider([THOUGHT] * 4)
-    async with bench(tmp_path, provider) as b:
+    model = HeldProvider(ScriptedProvider([THOUGHT] * 4))
+    async with bench(tmp_path, model) as b:
         async with serve(b) as client:
-            hidden = json.dumps(await streamed(client))
+            hidden = json.dumps(await streamed(client, model))
             hidden += json.dumps((await client.post(PATH, QUESTION)).json)
+            model.go.clear()
         async with serve(b, show_reasoning=True) as client:
-            shown = json.dumps(await streamed(client))
+            shown = json.dumps(await streamed(client, model))
             whole = (await client.post(PATH, QUESTION)).json
     assert "secret thought" not in hidden
     assert "secret thought" in shown

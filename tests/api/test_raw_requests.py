@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.api.serving import serve
+from tests.api.serving import PATIENCE_S, serve
 from tests.support import bench, replies, say
 
 BODY = b'{"model":"m","messages":[{"role":"user","content":"hi"}]}'
@@ -18,7 +18,7 @@ async def raw(url: str, head: str, body: bytes = b"") -> bytes:
     reader, writer = await asyncio.open_connection(*host.split(":"))
     lines = [*head.replace("HOST", host).splitlines(), "Connection: close", "", ""]
     writer.write("\r\n".join(lines).encode("latin-1") + body)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         answer = await reader.read()
     writer.close()
     await writer.wait_closed()

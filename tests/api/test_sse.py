@@ -1,7 +1,7 @@
 """The event stream: ids, live pieces, hidden thinking, resuming, heartbeats."""
 
-import asyncio
 import json
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import aiohttp
@@ -13,7 +13,7 @@ from inglenook.messages import Message, Reasoning
 from inglenook.providers.scripted import ScriptedProvider
 from inglenook.store.base import StoredEvent
 from tests.api.serving import Client, Frame, serve
-from tests.support import EchoTool, FunctionProvider, bench, call, replies, say
+from tests.support import EchoTool, FunctionProvider, HeldProvider, bench, call, replies, say
 
 QUESTION = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 THOUGHT = Message(
@@ -23,13 +23,20 @@ THOUGHT = Message(
 )
 
 
-async def live_frames(client: Client) -> list[Frame]:
+async def live_frames(client: Client, model: HeldProvider | None = None) -> list[Frame]:
+    """All frames of a run, whose model speaks once this reader follows it."""
     id = (await client.post("/api/runs", QUESTION)).json["id"]
-    return await client.frames(f"/api/runs/{id}/events")
+    seen: list[Frame] = []
+    async with client.stream(f"/api/runs/{id}/events") as frames:
+        async for frame in frames:
+            seen.append(frame)
+            if model is not None and frame.event == "model_requested":
+                model.go.set()
+    return seen
 
 
-def thinking_model() -> ScriptedProvider:
-    return ScriptedProvider([THOUGHT], piece_chars=4, pause_s=0.01)
+def thinking_model() -> HeldProvider:
+    return HeldProvider(ScriptedProvider([THOUGHT], piece_chars=4))
 
 
 async def test_the_stream_is_not_cached_or_buffered_and_says_when_to_retry(tmp_path: Path):
@@ -44,8 +51,9 @@ async def test_the_stream_is_not_cached_or_buffered_and_says_when_to_retry(tmp_p
 
 
 async def test_text_comes_live_in_pieces_without_id(tmp_path: Path):
-    async with bench(tmp_path, thinking_model()) as b, serve(b) as client:
-        frames = await live_frames(client)
+    model = thinking_model()
+    async with bench(tmp_path, model) as b, serve(b) as client:
+        frames = await live_frames(client, model)
     pieces = [frame for frame in frames if frame.event == "text_delta"]
     assert [frame.json for frame in pieces] == [{"text": "It i"}, {"text": "s fo"}, {"text": "ur."}]
     assert {frame.id for frame in pieces} == {None}
@@ -55,8 +63,9 @@ async def test_text_comes_live_in_pieces_without_id(tmp_path: Path):
 
 
 async def test_hidden_thinking_is_a_state_without_text(tmp_path: Path):
-    async with bench(tmp_path, thinking_model()) as b, serve(b) as client:
-        frames = await live_frames(client)
+    model = thinking_model()
+    async with bench(tmp_path, model) as b, serve(b) as client:
+        frames = await live_frames(client, model)
         id = frames[-1].json["run_id"]
         listed = await client.get(f"/api/runs/{id}/events")
         exported = await client.get(f"/api/runs/{id}/export")
@@ -73,8 +82,9 @@ async def test_hidden_thinking_is_a_state_without_text(tmp_path: Path):
 
 
 async def test_thinking_is_shown_where_the_operator_opted_in(tmp_path: Path):
-    async with bench(tmp_path, thinking_model()) as b, serve(b, show_reasoning=True) as client:
-        frames = await live_frames(client)
+    model = thinking_model()
+    async with bench(tmp_path, model) as b, serve(b, show_reasoning=True) as client:
+        frames = await live_frames(client, model)
     said = "".join(frame.json["text"] for frame in frames if frame.event == "reasoning_delta")
     assert said == "secret thought"
     [replied] = [frame.json for frame in frames if frame.event == "model_replied"]
@@ -109,22 +119,26 @@ async def test_a_last_event_id_of_somebody_else_is_refused(tmp_path: Path, id: s
 
 
 async def test_a_reader_that_leaves_does_not_stop_the_run(tmp_path: Path):
-    provider = FunctionProvider(lambda _: say("done"), delay_s=0.3)
-    async with bench(tmp_path, provider) as b, serve(b) as client:
+    model = HeldProvider(replies(say("done")))
+    async with bench(tmp_path, model) as b, serve(b) as client:
         id = (await client.post("/api/runs", QUESTION)).json["id"]
         async with client.stream(f"/api/runs/{id}/events") as frames:
             await frames.until("model_requested")
+        model.go.set()
         assert (await b.service.wait(id)).status == "complete"
 
 
 async def test_readers_of_one_run_see_the_same(tmp_path: Path):
-    provider = FunctionProvider(lambda _: say("done"), delay_s=0.2)
-    async with bench(tmp_path, provider) as b, serve(b) as client:
+    model = HeldProvider(replies(say("done")))
+    async with bench(tmp_path, model) as b, serve(b) as client, AsyncExitStack() as stack:
         path = f"/api/runs/{(await client.post('/api/runs', QUESTION)).json['id']}/events"
-        async with asyncio.TaskGroup() as group:
-            readers = [group.create_task(client.frames(path)) for _ in range(3)]
-        assert readers[0].result() == readers[1].result() == readers[2].result()
-        assert readers[0].result()[-1].event == "run_finished"
+        readers = [await stack.enter_async_context(client.stream(path)) for _ in range(3)]
+        for reader in readers:
+            await reader.until("model_requested")
+        model.go.set()
+        first, *others = [[frame async for frame in reader] for reader in readers]
+        assert [frame.event for frame in first] == ["text_delta", "model_replied", "run_finished"]
+        assert others == [first, first]
 
 
 async def test_a_server_that_stops_ends_its_streams_and_leaves_the_run(tmp_path: Path):

@@ -77,9 +77,14 @@ class OpenedPage:
 
     async def ask(self, question: str) -> None:
         """Write a question, send it, and be on its run's address."""
-        await self.page.get_by_role("textbox", name="Question").fill(question)
+        await self.write(question)
         await self.page.get_by_role("button", name="Send").click()
         await self.page.wait_for_url("**/runs/*")
+
+    async def write(self, question: str) -> None:
+        """Write a question, and wait until it can be sent."""
+        await self.page.get_by_role("textbox", name="Question").fill(question)
+        await expect(self.page.get_by_role("button", name="Send")).to_be_enabled()
 
     async def ended(self, word: str = "complete") -> None:
         """Wait until the run on the screen has its status line."""

@@ -188,7 +188,7 @@ async def test_a_follow_up_carries_the_conversation(tab: OpenedPage, mock: MockA
     mock.scene = plain_scene("782")
     await tab.goto("/runs/one")
     await tab.ended()
-    await tab.page.get_by_role("textbox", name="Question").fill("Twice that?")
+    await tab.write("Twice that?")
     await tab.page.keyboard.press("Enter")
     await tab.page.wait_for_url("**/runs/run-2")
     await expect(tab.page.get_by_text("2 earlier messages")).to_be_visible()

@@ -94,7 +94,7 @@ async def test_a_follow_up_and_an_export_work(tmp_path: Path) -> None:
         await tab.ask("first?")
         await tab.ended()
         first = tab.page.url
-        await tab.page.get_by_role("textbox", name="Question").fill("second?")
+        await tab.write("second?")
         await tab.page.keyboard.press("Enter")
         await tab.page.wait_for_url(lambda url: url != first)
         await expect(tab.page.get_by_text("2 earlier messages")).to_be_visible()

@@ -9,20 +9,20 @@ from tests.e2e.page_mock import MockApi
 from tests.e2e.page_scenes import plain_scene
 
 
-async def is_off(page: Page) -> bool:
-    return await page.get_by_role("switch").get_attribute("aria-checked") == "false"
+async def is_off(page: Page) -> None:
+    await expect(page.get_by_role("switch")).to_have_attribute("aria-checked", "false")
 
 
 async def test_web_is_off_until_switched_on_and_off_again_after_one_send() -> None:
     mock = MockApi(built_page(), scene=plain_scene())
     async with page_over(mock) as tab:
-        assert await is_off(tab.page)
+        await is_off(tab.page)
         await tab.page.get_by_role("switch").click()
         await expect(tab.page.get_by_role("switch")).to_have_text("▲ Web: on")
         await tab.ask("one")
-        assert await is_off(tab.page)
+        await is_off(tab.page)
         await tab.ended()
-        await tab.page.get_by_role("textbox", name="Question").fill("two")
+        await tab.write("two")
         await tab.page.keyboard.press("Enter")
         await tab.page.wait_for_url("**/runs/run-2")
         sent = [json.loads(each["body"])["web"] for each in mock.requests_to("/api/runs")]
@@ -34,10 +34,10 @@ async def test_a_refused_send_switches_it_off_too() -> None:
     mock.refuse_run = (503, {"error": {"type": "unavailable", "message": "The disk is full."}})
     async with page_over(mock) as tab:
         await tab.page.get_by_role("switch").click()
-        await tab.page.get_by_role("textbox", name="Question").fill("one")
+        await tab.write("one")
         await tab.page.keyboard.press("Enter")
         await tab.page.get_by_role("alert").wait_for()
-        assert await is_off(tab.page)
+        await is_off(tab.page)
 
 
 async def test_it_is_remembered_neither_over_a_reload_nor_over_another_screen() -> None:
@@ -49,11 +49,11 @@ async def test_it_is_remembered_neither_over_a_reload_nor_over_another_screen() 
         kept += await tab.page.evaluate("() => JSON.stringify(sessionStorage)")
         assert "web" not in kept.lower().replace("open-webui", "")
         await tab.page.reload()
-        assert await is_off(tab.page)
+        await is_off(tab.page)
         await tab.page.get_by_role("switch").click()
         await tab.page.get_by_role("link", name="Settings").click()
         await tab.page.get_by_role("link", name="New question").click()
-        assert await is_off(tab.page)
+        await is_off(tab.page)
         await tab.goto("/runs/with-web")
         await tab.ended()
-        assert await is_off(tab.page)
+        await is_off(tab.page)
