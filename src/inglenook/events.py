@@ -166,6 +166,8 @@ class EgressFinished(Event):
     n: int
     status: int | None
     bytes_in: int
+    sent: bool = True
+    """False: no connection came about, so that nothing of the request left this machine."""
 
 
 class ChildStarted(Event):

@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from inglenook.runs.export import export_lines
-from tests.cli.program import Done, Program
+from tests.cli.program import NOBODY, Done, Program
 from tests.scripted_replies import calls
 from tests.scripted_server import ScriptedServer
 
@@ -120,3 +120,21 @@ async def test_a_file_nested_without_end_is_no_export(tmp_path: Path):
     assert done.code == 1
     assert "line 1 is no" in done.err
     assert "Traceback" not in done.err
+
+
+async def test_a_search_that_reached_nobody_is_listed_and_left_nothing(tmp_path: Path):
+    search = calls(("web_search", {"query": "otters"}))
+    async with ScriptedServer([search, "No web today."]) as model:
+        program = Program(
+            home=tmp_path / "h",
+            ollama_url=model.url,
+            env=(("INGLENOOK_WEB__DUCKDUCKGO_URL", NOBODY),),
+        )
+        asked = await program.run("ask", "--web", "otters?")
+        assert "nothing left this machine" in asked.err
+        [run] = (await program.run("runs", "list", "--json")).json()["items"]
+        told = await program.run("runs", "egress", run["id"])
+    assert told.out.splitlines() == [
+        "✕ POST 127.0.0.1/html/  not sent: there was no connection  web_search  (web)",
+        "nothing left this machine",
+    ]

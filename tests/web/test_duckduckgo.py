@@ -1,7 +1,9 @@
 """DuckDuckGo's page is read row by row, and each way to fail has its own outcome."""
 
+import asyncio
+import socket
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -21,8 +23,8 @@ class Ledger:
         self.entries.append((method, host, path, bytes_out))
         return len(self.entries)
 
-    def finished(self, n: int, *, status: int | None, bytes_in: int) -> None:
-        self.entries.append((n, status, bytes_in))
+    def finished(self, n: int, *, status: int | None, bytes_in: int, sent: bool) -> None:
+        self.entries.append((n, status, bytes_in, sent))
 
 
 async def search(
@@ -141,7 +143,7 @@ async def test_slow_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.outcome == "unreachable"
 
 
-async def test_nobody_there_is_unreachable_and_on_the_ledger() -> None:
+async def test_nobody_there_is_unreachable_and_on_the_ledger_as_not_sent() -> None:
     async with FakeDuckDuckGo() as server:
         url = server.url
     ledger = Ledger()
@@ -149,8 +151,36 @@ async def test_nobody_there_is_unreachable_and_on_the_ledger() -> None:
     assert found.outcome == "unreachable"
     assert ledger.entries == [
         ("POST", "127.0.0.1", "/html/", len("q=x&b=&l=&s=0&df=")),
-        (1, None, 0),
+        (1, None, 0, False),
     ]
+
+
+async def test_a_name_that_nobody_knows_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def unknown(*_: object, **__: object) -> NoReturn:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", unknown)
+    ledger = Ledger()
+    engine = DuckDuckGo("http://search.invalid")
+    found = await engine.search("x", recency=None, limit=8, egress=ledger)
+    assert found.outcome == "unreachable"
+    assert ledger.entries[1] == (1, None, 0, False)
+
+
+async def test_a_connection_that_breaks_after_the_question_has_sent_it() -> None:
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"df=")
+        writer.close()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        ledger = Ledger()
+        found = await DuckDuckGo(f"http://127.0.0.1:{port}").search(
+            "x", recency=None, limit=8, egress=ledger
+        )
+    assert found.outcome == "unreachable"
+    assert ledger.entries[1] == (1, None, 0, True)
 
 
 async def test_ledger_counts_the_bytes_of_both_bodies() -> None:
@@ -158,4 +188,4 @@ async def test_ledger_counts_the_bytes_of_both_bodies() -> None:
     async with FakeDuckDuckGo(NO_RESULTS) as server:
         await DuckDuckGo(server.url).search("é", recency=None, limit=8, egress=ledger)
         assert ledger.entries[0][3] == server.body_bytes[0]
-    assert ledger.entries[1] == (1, 200, len(NO_RESULTS.encode()))
+    assert ledger.entries[1] == (1, 200, len(NO_RESULTS.encode()), True)

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -109,14 +110,23 @@ async def egress(loaded: Loaded, run_id: str, *, as_json: bool) -> int:
         _print_json(ledger)
         return 0
     for entry in ledger:
-        print_line(
-            f"▲ {entry['method']} {entry['host']}{one_line(entry['path'])}  "
-            f"{entry['bytes_out']} B out, {entry['bytes_in']} B in  "
-            f"{one_line(entry['why'])}  ({entry['permission']})"
-        )
-    if not ledger:
+        print_line(_request_line(entry))
+    if all(entry["sent"] is False for entry in ledger):
         print_line("nothing left this machine")
     return 0
+
+
+def _request_line(entry: Mapping[str, Any]) -> str:
+    if entry["sent"] is False:
+        glyph, fate = "✕", "not sent: there was no connection"
+    elif entry["bytes_in"] is None:
+        glyph, fate = "▲", f"{entry['bytes_out']} B out, its end is not known"
+    else:
+        glyph, fate = "▲", f"{entry['bytes_out']} B out, {entry['bytes_in']} B in"
+    return (
+        f"{glyph} {entry['method']} {entry['host']}{one_line(entry['path'])}  {fate}  "
+        f"{one_line(entry['why'])}  ({entry['permission']})"
+    )
 
 
 async def verify(loaded: Loaded, run_id: str | None, *, as_json: bool) -> int:

@@ -4,11 +4,12 @@ import hashlib
 
 from inglenook.agent.delegate import ChildResult, ChildTask
 from inglenook.agent.state import RunState
-from inglenook.events import EgressStarted, decode
+from inglenook.events import decode
 from inglenook.messages import Message
 from inglenook.run_request import RequestLimits, RunRequest
 from inglenook.runs.starting import queued_row, run_started
 from inglenook.runs.supervisor import RunSupervisor
+from inglenook.runs.views import egress_totals
 from inglenook.store.base import RuntimeStore
 
 ID_TIME_CHARS = len("run_") + 11
@@ -33,7 +34,7 @@ class Children:
         await self._supervisor.execute_child(task.id, task.parent, task.credential)
         stored = await self._store.read(task.id)
         events = [decode(event.payload) for event in stored if event.payload is not None]
-        network = any(isinstance(event, EgressStarted) for event in events)
+        network = egress_totals([events])["requests"] > 0
         finished = RunState(events).finished
         if finished is None:
             row = await self._store.get_run(task.id)

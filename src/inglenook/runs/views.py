@@ -1,7 +1,6 @@
 """RunView: a run as the API and the command line show it, folded from its row and events."""
 
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from inglenook.agent.state import RunState
@@ -30,7 +29,7 @@ def run_view(
             "steps": state.steps,
             "tool_calls": state.tool_calls,
         },
-        "egress": egress_totals([*events, *chain.from_iterable(children.values())]),
+        "egress": egress_totals([events, *children.values()]),
         "erased": is_erased,
         "evidence": {"required": False, "satisfied": False, "missing": []},
         "versions": versions,
@@ -68,30 +67,39 @@ def source_view(source: Source) -> dict[str, Any]:
     return view
 
 
-def egress_totals(events: Sequence[RunEvent]) -> dict[str, int]:
-    started = [event for event in events if isinstance(event, EgressStarted)]
-    finished = [event for event in events if isinstance(event, EgressFinished)]
+def egress_totals(runs: Iterable[Sequence[RunEvent]]) -> dict[str, int]:
+    """What left in a run and its children; a request whose end is not known is taken to have."""
+    entries = [entry for events in runs for entry in _requests(events)]
     return {
-        "requests": len(started),
-        "bytes_out": sum(event.bytes_out for event in started),
-        "bytes_in": sum(event.bytes_in for event in finished),
+        "requests": sum(entry["sent"] is not False for entry in entries),
+        "bytes_out": sum(entry["bytes_out"] for entry in entries),
+        "bytes_in": sum(entry["bytes_in"] or 0 for entry in entries),
     }
 
 
 def egress_ledger(runs: Mapping[str, Sequence[RunEvent]]) -> list[dict[str, Any]]:
-    """One entry a request that left, run by run in order, with its end where it has one."""
-    ledger: list[dict[str, Any]] = []
-    for run_id, events in runs.items():
-        ends = {event.n: event for event in events if isinstance(event, EgressFinished)}
-        for event in events:
-            if isinstance(event, EgressStarted):
-                end = ends.get(event.n)
-                ledger.append(
-                    {"run_id": run_id}
-                    | event.model_dump(exclude={"type"})
-                    | {"status": end and end.status, "bytes_in": end.bytes_in if end else None}
-                )
-    return ledger
+    """One entry a request, run by run in order, with its end where it has one.
+
+    `sent` False: it was about to leave and did not; its `bytes_out` is 0. None: the end is missing.
+    """
+    return [
+        {"run_id": run_id} | entry for run_id, events in runs.items() for entry in _requests(events)
+    ]
+
+
+def _requests(events: Sequence[RunEvent]) -> list[dict[str, Any]]:
+    ends = {event.n: event for event in events if isinstance(event, EgressFinished)}
+    entries: list[dict[str, Any]] = []
+    for event in events:
+        if isinstance(event, EgressStarted):
+            entry = event.model_dump(exclude={"type"})
+            entry |= {"status": None, "bytes_in": None, "sent": None}
+            if end := ends.get(event.n):
+                entry |= {"status": end.status, "bytes_in": end.bytes_in, "sent": end.sent}
+                if not end.sent:
+                    entry["bytes_out"] = 0
+            entries.append(entry)
+    return entries
 
 
 def trace_view(events: Sequence[RunEvent]) -> list[dict[str, Any]]:

@@ -50,8 +50,8 @@ class RecordedEgress:
         await self.run.sink.settle(sync=True)
         return n
 
-    def finished(self, n: int, *, status: int | None, bytes_in: int) -> None:
-        self.run.sink.emit(EgressFinished(n=n, status=status, bytes_in=bytes_in))
+    def finished(self, n: int, *, status: int | None, bytes_in: int, sent: bool) -> None:
+        self.run.sink.emit(EgressFinished(n=n, status=status, bytes_in=bytes_in, sent=sent))
 
 
 class WebSearchTool:

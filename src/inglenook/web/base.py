@@ -34,8 +34,9 @@ class Egress(Protocol):
         """
         ...
 
-    def finished(self, n: int, *, status: int | None, bytes_in: int) -> None:
-        """`status` is None where no response came."""
+    def finished(self, n: int, *, status: int | None, bytes_in: int, sent: bool) -> None:
+        """`status` is None where no response came; `sent` is False where the request cannot have
+        left this machine, as no connection came about."""
         ...
 
 

@@ -30,6 +30,21 @@ class Page:
     body: bytes
 
 
+class Departure:
+    """Whether anything of one request was handed to its connection."""
+
+    def __init__(self) -> None:
+        self.has_begun = False
+
+    def trace(self) -> aiohttp.TraceConfig:
+        async def begun(*_: object) -> None:
+            self.has_begun = True
+
+        trace = aiohttp.TraceConfig()
+        trace.on_request_headers_sent.append(begun)
+        return trace
+
+
 class DuckDuckGo:
     name = "duckduckgo"
 
@@ -51,19 +66,21 @@ class DuckDuckGo:
         }
         body = urlencode(form).encode()
         n = await egress.started(method="POST", host=self._host, path=PATH, bytes_out=len(body))
-        page = Page(status=None, body=b"")
+        page, departure = Page(status=None, body=b""), Departure()
         try:
             async with asyncio.timeout(TIMEOUT_S):
-                page = await self._post(body)
+                page = await self._post(body, departure)
         except TimeoutError:
             return self._failed("unreachable", f"gave no answer within {TIMEOUT_S} s.")
         except aiohttp.ClientError as error:
             return self._failed("unreachable", f"cannot be reached ({type(error).__name__}).")
         finally:
-            egress.finished(n, status=page.status, bytes_in=len(page.body))
+            egress.finished(
+                n, status=page.status, bytes_in=len(page.body), sent=departure.has_begun
+            )
         return self._read(page, limit)
 
-    async def _post(self, body: bytes) -> Page:
+    async def _post(self, body: bytes, departure: Departure) -> Page:
         headers = {
             "User-Agent": USER_AGENT,
             "Content-Type": "application/x-www-form-urlencoded",
@@ -72,7 +89,9 @@ class DuckDuckGo:
         # No cookies and no redirects: nothing of one search shows in the next or reaches a host
         # that was not recorded.
         async with (
-            aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session,
+            aiohttp.ClientSession(
+                cookie_jar=aiohttp.DummyCookieJar(), trace_configs=[departure.trace()]
+            ) as session,
             session.post(
                 self._url, data=body, headers=headers, allow_redirects=False, proxy=self._proxy
             ) as response,
