@@ -212,7 +212,7 @@ export type RunEvent =
         permission: string;
       }
     >
-  | Event<"egress_finished", { n: number; status: number | null; bytes_in: number }>
+  | Event<"egress_finished", { n: number; status: number | null; bytes_in: number; sent?: boolean }>
   | Event<"context_compacted", { before: number; after: number; kept: number; summary: string }>
   | Event<"guardrail_objected", { guardrail: string; text: string }>
   | Event<"run_waiting", { reason: string }>

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LoggedEvent } from "../api/types.ts";
 import { dropLive, fold, foldLive } from "./fold.ts";
-import { emptyRun, hasEnded, questionOf } from "./view.ts";
+import { emptyRun, hasEnded, hasLeft, questionOf } from "./view.ts";
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 30, 12, 0, second)).toISOString();
 let seq = 0;
@@ -153,6 +153,19 @@ test("what left is counted for the one open network call, and for none where it 
   );
   assert.deepEqual(two.steps[0]?.calls.map((row) => row.bytesOut), [0, 0]);
   assert.equal(two.egress[0]?.finished, null);
+});
+
+test("a request that found no connection is on the ledger, and none of its bytes are counted", () => {
+  const egress = { type: "egress_started", n: 1, method: "GET", host: "h", path: "/", bytes_out: 64, why: "", permission: "web" };
+  const end = { type: "egress_finished", n: 1, status: null, bytes_in: 0 };
+  const unsent = fold(
+    emptyRun("r"),
+    log(started, step(1), begins(call("a"), true), egress, { ...end, sent: false }),
+  );
+  assert.equal(unsent.steps[0]?.calls[0]?.bytesOut, 0);
+  assert.deepEqual(unsent.egress.map((entry) => [entry.bytesOut, hasLeft(entry)]), [[0, false]]);
+  const cut = fold(emptyRun("r"), log(started, step(1), begins(call("a"), true), egress, end));
+  assert.deepEqual(cut.egress.map((entry) => [entry.bytesOut, hasLeft(entry)]), [[64, true]]);
 });
 
 test("the run's own list at the end says what was cited; the rest stays as seen", () => {

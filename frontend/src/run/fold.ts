@@ -187,6 +187,9 @@ const HANDLERS: Handlers = {
   },
 
   egress_started(draft, event) {
+    // The log does not say which call sent it; with one open network call there is no doubt.
+    const open = (draft.steps.at(-1)?.calls ?? []).filter((row) => row.network && !row.finished);
+    const only = open.length === 1 ? open[0] : undefined;
     draft.egress.push({
       n: event.n,
       at: event.at,
@@ -196,21 +199,23 @@ const HANDLERS: Handlers = {
       bytesOut: event.bytes_out,
       why: event.why,
       permission: event.permission,
+      callId: only?.call.id ?? null,
       finished: null,
     });
-    // The log does not say which call sent it; with one open network call there is no doubt.
-    const open = (draft.steps.at(-1)?.calls ?? []).filter((row) => row.network && !row.finished);
-    const [only] = open;
-    if (only && open.length === 1) {
-      draft.putCall(only.call, only.seq, { bytesOut: only.bytesOut + event.bytes_out });
-    }
+    if (only) draft.putCall(only.call, only.seq, { bytesOut: only.bytesOut + event.bytes_out });
   },
 
-  egress_finished({ egress }, event) {
-    const index = egress.findLastIndex((entry) => entry.n === event.n);
-    const entry = egress[index];
+  egress_finished(draft, event) {
+    const index = draft.egress.findLastIndex((entry) => entry.n === event.n);
+    const entry = draft.egress[index];
     if (!entry) return;
-    egress[index] = { ...entry, finished: { status: event.status, bytesIn: event.bytes_in } };
+    const sent = event.sent !== false;
+    const finished = { status: event.status, bytesIn: event.bytes_in, sent };
+    draft.egress[index] = { ...entry, bytesOut: sent ? entry.bytesOut : 0, finished };
+    const row = draft.steps.at(-1)?.calls.find(({ call }) => call.id === entry.callId);
+    if (row && !sent) {
+      draft.putCall(row.call, row.seq, { bytesOut: row.bytesOut - entry.bytesOut });
+    }
   },
 
   context_compacted(draft, event) {

@@ -1,6 +1,6 @@
 import { LeavesBadge } from "../components/badge.tsx";
 import { t } from "../strings/index.ts";
-import type { EgressView } from "./view.ts";
+import { type EgressView, hasLeft } from "./view.ts";
 import { bytes, visible } from "./words.ts";
 
 /** The ledger of what left this machine. */
@@ -11,7 +11,7 @@ export function LeftPanel({ egress }: { egress: readonly EgressView[] }) {
     <>
       <p className="left-total">
         <LeavesBadge />{" "}
-        {t("left.sum", { n: egress.length, sent: bytes(sent), received: bytes(received) })}
+        {t("left.sum", { n: egress.filter(hasLeft).length, sent: bytes(sent), received: bytes(received) })}
       </p>
       <ol className="left">
         {egress.map((entry) => (
@@ -33,6 +33,7 @@ export function LeftPanel({ egress }: { egress: readonly EgressView[] }) {
 
 function ended({ finished }: EgressView): string {
   if (!finished) return t("left.open");
+  if (!finished.sent) return t("left.unsent");
   if (finished.status === null) return t("left.failed");
   return t("left.ended", { status: String(finished.status), size: bytes(finished.bytesIn) });
 }

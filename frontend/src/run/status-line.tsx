@@ -6,7 +6,7 @@ import { copyText } from "../components/copy.ts";
 import { StatusGlyph } from "../components/status.tsx";
 import { useToast } from "../components/toast.tsx";
 import { t } from "../strings/index.ts";
-import type { RunView } from "./view.ts";
+import { hasLeft, type RunView } from "./view.ts";
 import { between, bytes, duration } from "./words.ts";
 
 /** How the run ended, the sentence that explains it, what it cost, what one can do next. */
@@ -79,11 +79,18 @@ function figures(view: RunView): string[] {
     t("count.steps", { n: view.steps.length }),
     view.startedAt && view.finishedAt ? duration(between(view.startedAt, view.finishedAt)) : "",
     tokens > 0 ? t("count.tokens", { n: tokens }) : "",
-    view.egress.length > 0
+    view.egress.some(hasLeft)
       ? t("left.total", { size: bytes(sent) })
-      : t(view.steps.some((step) => step.calls.some((row) => row.network)) ? "left.some" : "left.nothing"),
+      : t(someCallLeft(view) ? "left.some" : "left.nothing"),
   ];
   return words.filter(Boolean);
+}
+
+/** A call did that the ledger does not hold: a child run's requests are in its own. */
+function someCallLeft(view: RunView): boolean {
+  const unsent = new Set(view.egress.map((entry) => entry.callId));
+  const calls = view.steps.flatMap((step) => step.calls);
+  return calls.some((row) => row.network && !unsent.has(row.call.id));
 }
 
 function save(blob: Blob, name: string): void {

@@ -55,8 +55,15 @@ export interface EgressView {
   bytesOut: number;
   why: string;
   permission: string;
-  /** null while it is open. */
-  finished: { status: number | null; bytesIn: number } | null;
+  /** The call whose bytes it is counted for; null where that is not clear. */
+  callId: string | null;
+  /** null while it is open; `sent` is false where no connection came about: nothing left. */
+  finished: { status: number | null; bytesIn: number; sent: boolean } | null;
+}
+
+/** Whether a request left this machine; one that is open is taken to. */
+export function hasLeft(entry: EgressView): boolean {
+  return entry.finished?.sent !== false;
 }
 
 export interface RunView {

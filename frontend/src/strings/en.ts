@@ -131,6 +131,7 @@ export const en = {
   "left.some": "a call left this machine",
   "left.sum": { one: "{n} request · {sent} out · {received} in", other: "{n} requests · {sent} out · {received} in" },
   "left.total": "{size} left this machine",
+  "left.unsent": "not sent, there was no connection",
 
   "key.give": "Send my key",
   "key.settings": "Set your Open WebUI key in the settings, then come back.",
