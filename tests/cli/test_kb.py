@@ -72,3 +72,12 @@ async def test_a_failed_command_leaves_a_base_that_was_there(tmp_path: Path):
     assert (await program.run("kb", "add", "Office", str(tmp_path / "missing"))).code == 1
     [base] = (await program.run("kb", "list", "--json")).json()
     assert base["files"] == 2
+
+
+async def test_one_of_a_thing_is_not_several(tmp_path: Path):
+    note = tmp_path / "note.md"
+    note.write_text("The gate code is 4711.\n")
+    program = Program(home=tmp_path / "h")
+    added = await program.run("kb", "add", "Gate", str(note))
+    assert "1 added; 1 chunk, searchable" in added.err
+    assert "1 file, 1 chunk, 0 embedded" in (await program.run("kb", "list")).out

@@ -12,7 +12,7 @@ from typing import Any
 from inglenook.bootstrap.runtime import open_runtime
 from inglenook.cli.client import running_server
 from inglenook.cli.library import embed, library_of, removed_if_empty, take_in
-from inglenook.cli.render import Progress, one_line, print_line
+from inglenook.cli.render import Progress, counted, one_line, print_line
 from inglenook.errors import NotFound
 from inglenook.settings.load import Loaded
 
@@ -41,7 +41,9 @@ async def add(
             base = await library.resolve(base.id)
         counts = Counter(outcome.status for outcome in outcomes)
         said = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-        progress.line(f"{base.name}: {said}; {base.chunks} chunks, searchable by text now")
+        progress.line(
+            f"{base.name}: {said}; {counted(base.chunks, 'chunk')}, searchable by text now"
+        )
         if base.embedded < base.chunks:
             if running_server(loaded.home) is None:
                 await embed(library, progress)
@@ -79,8 +81,8 @@ async def list_bases(loaded: Loaded, *, as_json: bool) -> int:
     for base in bases:
         label = "  confidential" if base.label == "confidential" else ""
         print_line(
-            f"{base.id}  {one_line(base.name)}  {base.files} files, {base.chunks} chunks, "
-            f"{base.embedded} embedded{label}"
+            f"{base.id}  {one_line(base.name)}  {counted(base.files, 'file')}, "
+            f"{counted(base.chunks, 'chunk')}, {base.embedded} embedded{label}"
         )
     if not bases:
         Progress().line("no knowledge bases yet; `inglenook kb add NAME PATH` makes one", "dim")

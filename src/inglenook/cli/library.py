@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from inglenook.bootstrap.runtime import Runtime, open_runtime
-from inglenook.cli.render import Progress
+from inglenook.cli.render import Progress, counted
 from inglenook.errors import InvalidRequest, NotFound
 from inglenook.knowledge.base import KnowledgeBase
 from inglenook.knowledge.ingest import FileOutcome
@@ -102,7 +102,7 @@ async def embed(library: LocalKnowledge, progress: Progress) -> None:
 
     def report(base: KnowledgeBase) -> None:
         nonlocal shown
-        line = f"vectors: {base.embedded} of {base.chunks} chunks"
+        line = f"vectors: {base.embedded} of {counted(base.chunks, 'chunk')}"
         if sys.stderr.isatty() and shown:
             sys.stderr.write("\x1b[1A\x1b[2K")
         if sys.stderr.isatty() or base.embedded == base.chunks:

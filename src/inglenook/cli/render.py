@@ -33,7 +33,8 @@ def one_line(text: str, limit: int = PREVIEW_CHARS) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
-def _count(n: int, thing: str) -> str:
+def counted(n: int, thing: str) -> str:
+    """`1 file`, `2 files`."""
     return f"{n} {thing}{'s' if n != 1 else ''}"
 
 
@@ -110,8 +111,8 @@ class Progress:
         left = f"{egress['bytes_out']} B left" if egress["requests"] else "nothing left"
         reason = f" ({run['reason']})" if run["reason"] else ""
         self.line(
-            f"  {run['status']}{reason} · {_count(usage['steps'], 'step')} · "
-            f"{_count(usage['tool_calls'], 'tool call')} · {left} this machine · {run['id']}",
+            f"  {run['status']}{reason} · {counted(usage['steps'], 'step')} · "
+            f"{counted(usage['tool_calls'], 'tool call')} · {left} this machine · {run['id']}",
             "dim",
         )
         if run["status"] != "complete":

@@ -8,9 +8,9 @@ from typing import Any
 
 from inglenook.bootstrap.runtime import open_runtime
 from inglenook.cli.client import connect
-from inglenook.cli.render import EXIT_CODES, Progress, one_line, print_line
+from inglenook.cli.render import EXIT_CODES, Progress, counted, one_line, print_line
 from inglenook.errors import InvalidRequest
-from inglenook.events import Status
+from inglenook.events import ENDED, Status
 from inglenook.settings.load import Loaded
 
 GLYPHS = {
@@ -86,8 +86,16 @@ async def cancel(loaded: Loaded, run_id: str, *, as_json: bool) -> int:
     if as_json:
         _print_json({"id": run["id"], "status": run["status"]})
     else:
-        Progress().line(f"asked to stop; it is {run['status']} now")
+        Progress().line(_after_stop(run))
     return 0
+
+
+def _after_stop(run: Mapping[str, Any]) -> str:
+    if run["status"] == "cancelled":
+        return "stopped"
+    if run["status"] in ENDED:
+        return f"there was nothing to stop: the run had ended ({run['status']})"
+    return "asked to stop; the run ends within seconds"
 
 
 async def export(loaded: Loaded, run_id: str, out: Path | None) -> int:
@@ -144,9 +152,11 @@ async def verify(loaded: Loaded, run_id: str | None, *, as_json: bool) -> int:
     else:
         for problem in report.problems:
             print_line(f"✕ {problem}")
-        verdict = f"{len(report.problems)} problems" if report.problems else "the chain is whole"
+        problems = counted(len(report.problems), "problem")
+        verdict = problems if report.problems else "the chain is whole"
         print_line(
-            f"{report.runs} runs, {report.events} events ({report.erased} erased): {verdict}"
+            f"{counted(report.runs, 'run')}, {counted(report.events, 'event')} "
+            f"({report.erased} erased): {verdict}"
         )
     return 1 if report.problems else 0
 
@@ -157,5 +167,5 @@ async def erase(loaded: Loaded, run_id: str, *, as_json: bool) -> int:
     if as_json:
         _print_json({"id": run_id, "erased": count})
     else:
-        print_line(f"{count} events erased; `runs verify` still checks their chain")
+        print_line(f"{counted(count, 'event')} erased; `runs verify` still checks their chain")
     return 0

@@ -22,7 +22,7 @@ from inglenook.api.services import Services
 from inglenook.bootstrap.runtime import Runtime, open_runtime, prepare_home
 from inglenook.cli.client import SERVER_FILE
 from inglenook.cli.download import DownloadLine
-from inglenook.cli.render import Progress
+from inglenook.cli.render import Progress, counted
 from inglenook.cli.sample import EXAMPLE_QUESTION, ensure_sample
 from inglenook.errors import ConfigError, RuntimeFault, StoreError
 from inglenook.run_request import RunPermissions
@@ -90,7 +90,7 @@ async def _serve(
     with server.capture_signals(), _announced(loaded, address):
         async with _background(runtime, examples, progress):
             if taken := await runtime.engine.recover():
-                progress.line(f"{taken} unfinished run{'s' if taken > 1 else ''} taken up")
+                progress.line(f"{counted(taken, 'unfinished run')} taken up")
             progress.line(f"Inglenook {version('inglenook')} at {address}", "bold")
             if examples:
                 progress.line(f"Try: {EXAMPLE_QUESTION}")
