@@ -242,7 +242,7 @@ async def test_half_of_ollamas_window_and_two_is_a_cut_prompt(tmp_path: Path):
     model = WindowedModel(
         looking(0), abilities=ModelAbilities(context_tokens=32_768), tokens_per_estimate=1.5
     )
-    history = (Message(role="user", text=page(23_000)),)
+    history = (Message(role="user", text=page(26_000)),)
     async with running(tmp_path, model) as b:
         run = await b.run(ask().model_copy(update={"messages": history}))
         events = await b.service.events(run["id"])

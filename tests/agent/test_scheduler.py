@@ -57,7 +57,7 @@ async def test_neighbouring_reads_overlap():
     async def dispatch(call: ToolCall) -> None:
         await all_there.wait()
 
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await run_stages(plan_stages(calls, effect_of), dispatch)
 
 

@@ -15,7 +15,7 @@ async def test_it_grows_where_it_may(tmp_path: Path):
         looking(0), abilities=ModelAbilities(context_tokens=40_960), tokens_per_estimate=1.4
     )
     async with running(tmp_path, model) as b:
-        long = (Message(role="user", text=page(24_000)),)
+        long = (Message(role="user", text=page(28_000)),)
         run = await b.run(ask().model_copy(update={"messages": long}))
         events = await b.service.events(run["id"])
     assert run["status"] == "complete"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from inglenook.context.base import Cut
-from inglenook.context.tokens import BYTES_PER_TOKEN, message_estimate
+from inglenook.context.tokens import PLAIN_BYTES_PER_TOKEN, message_estimate
 from inglenook.messages import Message
 
 SUMMARY_TOKENS = 500
@@ -63,7 +63,7 @@ class Compacting:
         if size <= spare or not results:
             return None
         others = size - sum(map(message_estimate, results))
-        chars = int(max(0, spare - others) * BYTES_PER_TOKEN / len(results))
+        chars = int(max(0, spare - others) * PLAIN_BYTES_PER_TOKEN / len(results))
         longest = max(len(message.text) for message in results)
         shorten_to = max(MIN_RESULT_CHARS, chars)
         return shorten_to if shorten_to < longest else None
@@ -125,7 +125,7 @@ def plain_summary(messages: Sequence[Message]) -> str:
             lines += [f"- called {call.key[:200]}" for call in message.tool_calls]
         elif message.text.strip() and message.role != "system":
             lines.append(f"- {message.role}: {' '.join(message.text[:200].split())}")
-    return "\n".join(lines)[: int(SUMMARY_TOKENS * BYTES_PER_TOKEN)]
+    return "\n".join(lines)[: int(SUMMARY_TOKENS * PLAIN_BYTES_PER_TOKEN)]
 
 
 def _line(message: Message) -> str:

@@ -15,8 +15,8 @@ def without_traces(text: str) -> str:
     """`text` without its rendered traces; itself where it holds none.
 
     Shape: <details type="tool_calls" done="true" id="…" name="…" arguments="…" result="…">
-    <summary>…</summary>…</details>, with HTML-escaped attributes; blocks may be nested. One that is
-    not closed is left alone: nobody knows where it ends.
+    <summary>…</summary>…</details>, with HTML-escaped attributes; blocks may be nested. Of one that
+    is not closed only the tag goes: nobody knows where it ends.
     """
     if "<details" not in text:
         return text
@@ -40,8 +40,13 @@ def _traces(text: str) -> list[tuple[int, int]]:
             open_tags.append(tag)
         elif open_tags:
             opened = open_tags.pop()
-            if _TYPE.search(opened["attributes"] or ""):
+            if _is_trace(opened):
                 while traces and traces[-1][0] > opened.start():
                     traces.pop()  # inside the one that ends here
                 traces.append((opened.start(), tag.end()))
-    return traces
+    cut_off = [tag.span() for tag in open_tags if _is_trace(tag)]
+    return sorted(traces + cut_off)
+
+
+def _is_trace(tag: re.Match[str]) -> bool:
+    return _TYPE.search(tag["attributes"] or "") is not None

@@ -1,7 +1,8 @@
 """Token counts without a tokenizer: estimated from the text, calibrated by what servers report.
 
-A model's own tokenizer is not at hand for most local models. Bytes tell more than characters: a
-token of English, Russian or Chinese holds about as many of them. `bench/tokens.py` measures it.
+A model's own tokenizer is not at hand for most local models. A token of English, Russian or Chinese
+holds about as many bytes; digits and signs stand alone. `python -m bench.tokens` holds the estimate
+against a real tokenizer: within 10 % for code, JSON, tables and prose in four languages.
 """
 
 import re
@@ -10,16 +11,21 @@ from collections.abc import Sequence
 from inglenook.messages import Message, ToolSchema
 from inglenook.providers import wire_json
 
-BYTES_PER_TOKEN = 3.8
-TOKENS_PER_DIGIT = 0.8
-"""Most local models have a token for every digit."""
+BYTES_PER_TOKEN = 4.7
+"""Of words, in any script."""
+TOKENS_PER_DIGIT = 1.15
+"""Most local models have a token for every digit, and one for what parts two numbers."""
+TOKENS_PER_SIGN = 0.58
+PLAIN_BYTES_PER_TOKEN = 3.6
+"""Of a text of which only the length is known."""
 TOKENS_PER_MESSAGE = 6
 """The role and the marks around it, in the common chat templates."""
 TOKENS_PER_TOOL = 12
 
-_RUN = re.compile(r"([\s\-=_*#.~|])\1{3,}")
+_RUN = re.compile(rb"([\s\-=_*#.~|])\1{3,}")
 """Rules, indentation and dots: many characters, few tokens."""
-_DIGITS = tuple("0123456789")
+_DIGITS = b"0123456789"
+_SIGNS = b""",.:;"'{}[]()=<>/_-`|#*"""
 
 
 class Meter:
@@ -61,12 +67,20 @@ def tools_estimate(schemas: Sequence[ToolSchema]) -> int:
 def text_estimate(text: str) -> int:
     if not text:
         return 0
-    shortened = _RUN.sub(r"\1\1", text)
-    digits = sum(map(shortened.count, _DIGITS))
-    size = len(shortened) if shortened.isascii() else len(shortened.encode("utf-8", "replace"))
-    return round((size - digits) / BYTES_PER_TOKEN + digits * TOKENS_PER_DIGIT) + 1
+    data = text.encode("utf-8", "replace")
+    words, digits, signs = _counts(data)
+    if 4 * signs > words or b"    " in data:  # the regular expression costs more than all the rest
+        words, digits, signs = _counts(_RUN.sub(rb"\1\1", data))
+    total = words / BYTES_PER_TOKEN + digits * TOKENS_PER_DIGIT + signs * TOKENS_PER_SIGN
+    return round(total) + 1
+
+
+def _counts(data: bytes) -> tuple[int, int, int]:
+    no_digits = data.translate(None, _DIGITS)
+    words = len(no_digits.translate(None, _SIGNS))
+    return words, len(data) - len(no_digits), len(no_digits) - words
 
 
 def chars_for(tokens: int, ratio: float) -> int:
-    """How much plain text surely fits into so many tokens of a model with this ratio."""
-    return int(tokens * BYTES_PER_TOKEN / max(ratio, 1.0))
+    """How many characters of a text probably fit into so many tokens of a model of this ratio."""
+    return int(tokens * PLAIN_BYTES_PER_TOKEN / max(ratio, 1.0))
