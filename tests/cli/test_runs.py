@@ -7,6 +7,7 @@ from pathlib import Path
 
 from inglenook.runs.export import export_lines
 from tests.cli.program import NOBODY, Done, Program
+from tests.cli.test_serve import a_killed_run
 from tests.scripted_replies import calls
 from tests.scripted_server import ScriptedServer
 
@@ -138,3 +139,12 @@ async def test_a_search_that_reached_nobody_is_listed_and_left_nothing(tmp_path:
         "✕ POST 127.0.0.1/html/  not sent: there was no connection  web_search  (web)",
         "nothing left this machine",
     ]
+
+
+async def test_a_stop_says_what_became_of_the_run(tmp_path: Path):
+    program, ended = await one_run(tmp_path)
+    late = await program.run("runs", "cancel", ended)
+    assert late.err == "there was nothing to stop: the run had ended (complete)\n"
+    left_alone = await a_killed_run(program)
+    assert (await program.run("runs", "cancel", left_alone)).err == "stopped\n"
+    assert (await program.run("runs", "cancel", left_alone)).err == "stopped\n"

@@ -55,8 +55,8 @@ async def a_killed_run(program: Program) -> str:
         env={**os.environ, "PYTHONPATH": str(script.parents[2])},
     )
     assert await killed.wait() == -signal.SIGKILL
-    [run] = (await program.run("runs", "list", "--json")).json()["items"]
-    return run["id"]
+    newest, *_ = (await program.run("runs", "list", "--json")).json()["items"]
+    return newest["id"]
 
 
 async def test_the_run_of_a_killed_process_goes_on_while_the_server_runs(tmp_path: Path):
