@@ -35,7 +35,7 @@ async def test_cancelled_run_hangs_up_on_the_model(
             else OpenAIChatProvider(session, openai_spec(server.openai_url))
         )
         provider = RecoveringProvider(RetryingProvider(bare))
-        async with bench(tmp_path, provider) as b, asyncio.timeout(5):
+        async with bench(tmp_path, provider) as b, asyncio.timeout(60):
             row = await b.service.start(ask())
             while not server.chats:
                 await asyncio.sleep(0.01)

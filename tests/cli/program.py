@@ -33,7 +33,7 @@ class Program:
 
     async def run(self, *arguments: str, stdin: bytes | None = None) -> Done:
         process = await self.start(*arguments)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             out, err = await process.communicate(stdin)
         assert process.returncode is not None
         return Done(code=process.returncode, out=out.decode(), err=err.decode())
@@ -63,7 +63,7 @@ class Program:
 async def line_with(process: Process, text: str) -> str:
     """The first line on the process's stderr that holds `text`."""
     assert process.stderr is not None
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while line := (await process.stderr.readline()).decode():
             if text in line:
                 return line.strip()
@@ -72,5 +72,5 @@ async def line_with(process: Process, text: str) -> str:
 
 async def stop(process: Process) -> None:
     process.send_signal(signal.SIGINT)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await process.communicate()

@@ -60,12 +60,13 @@ async def test_ctrl_c_stops_the_run_and_exits_with_4(tmp_path: Path):
     async with ScriptedServer([Raw(pieces=[], hang=True)]) as model:
         program = Program(home=tmp_path / "h", ollama_url=model.url)
         process = await program.start("ask", "x")
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not model.chats:
                 await asyncio.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             _, err = await process.communicate()
+            await model.chats[0].ended.wait()
         assert process.returncode == 4, err
         assert model.chats[0].closed_early
         runs = (await program.run("runs", "list", "--json")).json()["items"]
@@ -158,7 +159,7 @@ async def test_a_second_ask_beside_a_server_goes_through_it(tmp_path: Path):
         assert second.code == 1
         assert "another Inglenook server holds the home" in second.err
         server.send_signal(signal.SIGINT)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await server.communicate()
         assert not (tmp_path / "h" / "server.json").exists()
 

@@ -21,7 +21,7 @@ async def test_the_servers_token_goes_with_it(tmp_path: Path, number: signal.Sig
     await line_with(process, "Inglenook ")
     assert (program.home / "server.json").exists()
     process.send_signal(number)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         _, err = await process.communicate()
     assert process.returncode == 0, err
     assert not (program.home / "server.json").exists()

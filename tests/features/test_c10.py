@@ -54,7 +54,7 @@ async def test_read_only_children_run_side_by_side_with_read_only_tools(tmp_path
     look, change = MeetingTool("look"), EchoTool("change", effect="write")
     provider = FunctionProvider(family)
     async with bench(tmp_path, provider, tools=[look, change], agents=SCOUT) as b:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             run = await b.run()
         assert (run["status"], run["answer"]) == ("complete", "both reported")
         events = await b.service.events(run["id"])
@@ -90,7 +90,7 @@ async def test_stopping_the_parent_stops_its_children(tmp_path: Path):
     look = EchoTool("look", delay_s=60)
     async with bench(tmp_path, FunctionProvider(family), tools=[look], agents=SCOUT) as b:
         row = await b.service.start(ask())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(look.calls) < 2:
                 await asyncio.sleep(0.01)
         await b.service.cancel(row.id)
@@ -105,7 +105,7 @@ async def test_a_resumed_parent_finds_its_child_again(tmp_path: Path):
     tool = EchoTool("look", delay_s=60)
     async with bench(tmp_path, FunctionProvider(family), tools=[tool], agents=SCOUT) as b:
         row = await b.service.start(ask())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(tool.calls) < 2:
                 await asyncio.sleep(0.01)
     # the process ended in the middle of both children

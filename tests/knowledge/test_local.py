@@ -113,7 +113,7 @@ async def test_what_is_added_is_embedded_by_itself(knowledge: LocalKnowledge):
     async with asyncio.TaskGroup() as group:
         behind = group.create_task(knowledge.embed_behind())
         await base_with(knowledge, "Handbook", leave="thirty days")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while [b.embedded for b in await knowledge.list()] != [1]:
                 await asyncio.sleep(0.01)
         behind.cancel()

@@ -46,7 +46,7 @@ def process_of(url: str) -> int:
 
 async def death_of(pid: int) -> None:
     """Returns once the process has ended; an orphan may stay a zombie where nobody reaps it."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         with contextlib.suppress(OSError):
             while ") Z " not in Path(f"/proc/{pid}/stat").read_text():
                 await asyncio.sleep(0.02)

@@ -63,7 +63,7 @@ def work_log(home: Path) -> list[str]:
 @asynccontextmanager
 async def script_bench(home: Path, *, slow: bool = False) -> AsyncGenerator[Bench, None]:
     tools = [LoggedTool(home, "look", "read"), LoggedTool(home, "change", "write")]
-    provider = FunctionProvider(script, delay_s=30 if slow else 0)
+    provider = FunctionProvider(script, delay_s=600 if slow else 0)
     async with bench(home, provider, tools=tools) as b:
         yield b
 

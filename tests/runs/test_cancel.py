@@ -14,7 +14,7 @@ async def test_a_stop_at_any_early_moment_is_recorded(tmp_path: Path):
             for _ in range(turns):
                 await asyncio.sleep(0)
             await b.service.cancel(row.id)
-            async with asyncio.timeout(3):
+            async with asyncio.timeout(60):
                 row = await b.service.wait(row.id)
             assert (row.status, row.reason) == ("cancelled", "cancelled_by_user")
             ids.append(row.id)
@@ -29,7 +29,7 @@ async def test_stopping_twice_and_thrice_is_stopping_once(tmp_path: Path):
     tool = EchoTool(delay_s=60)
     async with bench(tmp_path, replies(say("", call("echo")), say("x")), tools=[tool]) as b:
         row = await b.service.start(ask())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not tool.calls:
                 await asyncio.sleep(0.01)
         async with asyncio.TaskGroup() as group:
@@ -51,7 +51,7 @@ async def test_a_stop_beside_the_end_leaves_one_end(tmp_path: Path):
             row = await b.service.start(ask())
             await asyncio.sleep(turns / 2000)
             await b.service.cancel(row.id)
-            async with asyncio.timeout(3):
+            async with asyncio.timeout(60):
                 row = await b.service.wait(row.id)
             assert row.status in ("cancelled", "complete")
             events = await b.service.events(row.id)

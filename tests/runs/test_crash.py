@@ -92,7 +92,7 @@ async def test_a_cancelled_shutdown_leaves_the_run_for_the_next_start(tmp_path: 
 async def test_runs_of_a_living_process_are_not_taken(tmp_path: Path):
     async with script_bench(tmp_path, slow=True) as first:
         row = await first.service.start(ask("go"))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while (await first.service.row(row.id)).owner is None:
                 await asyncio.sleep(0.01)
         async with script_bench(tmp_path) as second:

@@ -81,7 +81,7 @@ async def frames_of(run: FakeRun, before: str, after: str, wait_turns: int) -> l
 
     for action in before:
         run.do(action)
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         group.create_task(read())
         for _ in range(wait_turns):
             await asyncio.sleep(0)

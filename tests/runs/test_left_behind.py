@@ -55,7 +55,7 @@ def live_runs(b: Bench) -> list[str]:
 
 
 async def at_work(provider: FunctionProvider) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not provider.views:
             await asyncio.sleep(0.01)
 
@@ -109,7 +109,7 @@ async def test_a_key_goes_with_a_run_that_another_process_took_over(tmp_path: Pa
         bench(tmp_path, replies(say("x"))) as thief,
     ):
         row = await b.service.start(ask(), credential=KEY)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not tool.calls:
                 await asyncio.sleep(0.01)
         held = await b.service.row(row.id)
@@ -122,14 +122,16 @@ async def test_a_key_goes_with_a_run_that_another_process_took_over(tmp_path: Pa
 
 async def test_a_run_that_stands_still_is_not_kept_as_live(tmp_path: Path):
     provider = FunctionProvider(lambda _: say("", call("echo")))
-    tool = EchoTool(delay_s=0.05)
+    go = asyncio.Event()
+    tool = EchoTool(go=go)
     async with bench(tmp_path, provider, tools=[tool]) as b:
         row = await b.service.start(ask())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not tool.calls:
                 await asyncio.sleep(0.01)
         assert live_runs(b) == [row.id]
         fill_disk(b, is_full=True)
+        go.set()
         await b.engine.join(row.id)
         assert (await b.service.row(row.id)).finished_at is None
         assert live_runs(b) == []
@@ -153,13 +155,15 @@ async def test_a_stop_that_could_not_be_stored_is_done_at_the_next_try(tmp_path:
 
 async def test_a_run_that_stood_still_goes_on_in_the_same_process(tmp_path: Path):
     provider = FunctionProvider(lambda view: say("done") if len(view) > 2 else say("", call("e")))
-    tool = EchoTool("e", delay_s=0.05)
+    go = asyncio.Event()
+    tool = EchoTool("e", go=go)
     async with bench(tmp_path, provider, tools=[tool]) as b:
         row = await b.service.start(ask())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not tool.calls:
                 await asyncio.sleep(0.01)
         fill_disk(b, is_full=True)
+        go.set()
         await b.engine.join(row.id)
         fill_disk(b, is_full=False)
         await b.engine.submit(row.id, epoch=(await b.service.row(row.id)).epoch)

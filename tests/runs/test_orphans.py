@@ -5,6 +5,8 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from inglenook.agent.delegate import ChildAgent
 from inglenook.events import ChildStarted
 from inglenook.messages import Message
@@ -25,12 +27,24 @@ async def child_of(b: Bench, run_id: str) -> str:
     return next(e.child_run_id for e in events if isinstance(e, ChildStarted))
 
 
-async def test_a_parent_out_of_time_takes_its_child_along(tmp_path: Path):
-    tool = EchoTool("look", delay_s=60)
+async def called(tool: EchoTool) -> None:
+    async with asyncio.timeout(60):
+        while not tool.calls:
+            await asyncio.sleep(0.01)
+
+
+async def test_a_parent_out_of_time_takes_its_child_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    tool = EchoTool("look", go=asyncio.Event())
     async with bench(tmp_path, FunctionProvider(family), tools=[tool], agents=SCOUT) as b:
-        run = await b.run(limits=RequestLimits(seconds=0.5))
-        assert run["reason"] == "time_limit"
-        child = await b.service.row(await child_of(b, run["id"]))
+        row = await b.service.start(ask(limits=RequestLimits(seconds=900)))
+        await called(tool)
+        loop = asyncio.get_running_loop()
+        now = loop.time
+        monkeypatch.setattr(loop, "time", lambda: now() + 1000)
+        assert (await b.service.wait(row.id)).reason == "time_limit"
+        child = await b.service.row(await child_of(b, row.id))
         assert (child.status, child.reason) == ("incomplete", "interrupted")
 
 
@@ -38,9 +52,7 @@ async def test_a_child_can_be_stopped_alone(tmp_path: Path):
     tool = EchoTool("look", delay_s=60)
     async with bench(tmp_path, FunctionProvider(family), tools=[tool], agents=SCOUT) as b:
         row = await b.service.start(ask())
-        async with asyncio.timeout(10):
-            while not tool.calls:
-                await asyncio.sleep(0.01)
+        await called(tool)
         child = await child_of(b, row.id)
         await b.service.cancel(child)
         assert (await b.service.row(child)).status == "cancelled"
@@ -61,14 +73,17 @@ async def test_erasing_a_run_erases_its_children(tmp_path: Path):
 
 
 async def test_a_run_that_cannot_be_read_leaves_the_others_alone(tmp_path: Path):
-    async with bench(tmp_path, FunctionProvider(lambda _: say("x"), delay_s=60)) as b:
+    slow = FunctionProvider(lambda _: say("x"), delay_s=60)
+    async with bench(tmp_path, slow) as b:
         row = await b.service.start(ask())
-        await asyncio.sleep(0.1)
+        async with asyncio.timeout(60):
+            while not slow.views:
+                await asyncio.sleep(0.01)
     db = sqlite3.connect(tmp_path / "inglenook.db", isolation_level=None)
     db.execute("UPDATE events SET payload = ? WHERE seq = 1", (b'{"type":"of_the_future"}',))
     async with bench(tmp_path, replies(say("fine"))) as b:
         assert await b.engine.recover() == 1
-        await asyncio.sleep(0.1)
+        await b.engine.join(row.id)
         assert (await b.run())["answer"] == "fine"
         assert (await b.service.row(row.id)).finished_at is None
 
@@ -85,7 +100,7 @@ async def test_a_changed_step_setting_does_not_change_a_run_that_began(tmp_path:
     slow = FunctionProvider(lambda _: say("x"), delay_s=60)
     async with bench(tmp_path, slow, tools=[EchoTool()], limits=RequestLimits(steps=3)) as b:
         row = await b.service.start(ask())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not slow.views:
                 await asyncio.sleep(0.01)
     provider = FunctionProvider(
