@@ -58,7 +58,7 @@ async def test_an_empty_scope_is_said_in_a_sentence():
     assert output.text.startswith("The selected knowledge bases hold no documents")
 
 
-@pytest.mark.parametrize("k", [0, 21, -1, "three", 1.5, None])
+@pytest.mark.parametrize("k", [0, 21, -1, "three", "1e9", True])
 def test_k_out_of_range_is_refused_by_name(k: object):
     call = ToolCall(id="c", name="search_knowledge_base", arguments={"query": "x", "k": k})
     with pytest.raises(ToolError, match="k: "):

@@ -1,13 +1,15 @@
 """The registry runs what fits, says what it changed, and marks only what was really sent."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, Field
 
 from inglenook.errors import ToolError
-from inglenook.events import ToolFinished
+from inglenook.events import Effect, ToolFinished
 from inglenook.messages import ToolCall, ToolOutput
+from inglenook.providers.calls import MALFORMED_ARGUMENTS
 from inglenook.run_context import RunContext
 from inglenook.tools.base import ToolSpec
 from inglenook.tools.calculator import CalculatorTool
@@ -18,9 +20,6 @@ from tests.knowledge.fakes import ListSink, run_context
 class Arguments(BaseModel):
     query: str = Field(default="", max_length=5)
     k: int = 5
-    share: float = 0.5
-    deep: bool = False
-    tags: tuple[str, ...] = ()
 
 
 class WebTool:
@@ -36,10 +35,6 @@ def call(**arguments: object) -> ToolCall:
     return ToolCall(id="c", name="web", arguments=arguments)
 
 
-def notes(**arguments: object) -> tuple[str, ...]:
-    return validated(WebTool.spec, call(**arguments))[1]
-
-
 async def finished(tool: Any, call: ToolCall) -> ToolFinished:
     sink = ListSink()
     await ToolRegistry([tool]).dispatch(call, run_context(sink))
@@ -48,21 +43,43 @@ async def finished(tool: Any, call: ToolCall) -> ToolFinished:
     return event
 
 
-def test_every_changed_value_is_noted():
-    assert notes(k=3.0) == ("k: 3.0 taken as 3",)
-    assert notes(k="7") == ("k: '7' taken as 7",)
-    assert notes(deep=1) == ("deep: 1 taken as True",)
-    assert notes(share="0.25") == ("share: '0.25' taken as 0.25",)
+async def test_the_event_says_what_was_changed_and_what_was_dropped():
+    event = await finished(WebTool(), call(query="a", k="3", kbIds=["x"]))
+    assert event.coerced == ("k: '3' taken as 3", "dropped unknown argument 'kbIds'")
+    assert event.call.arguments == {"query": "a", "k": "3", "kbIds": ["x"]}, "as the model sent it"
 
 
-def test_what_came_as_wanted_is_not_noted():
-    assert notes(query="a", k=3, share=0.25, deep=True, tags=["x"]) == ()
+async def test_arguments_that_do_not_fit_are_named_and_nothing_runs():
+    event = await finished(WebTool(), call(query="a", k="three"))
+    assert (event.is_error, event.network, event.coerced) == (True, False, ())
+    assert event.result == (
+        "web was not run, its arguments are wrong: k: wanted an integer, got 'three'."
+    )
 
 
-@pytest.mark.parametrize("field", ["k", "share"])
-def test_a_boolean_is_no_number(field: str):
-    with pytest.raises(ToolError, match=f"{field}: a boolean is not wanted here, got True"):
-        notes(**{field: True})
+async def test_the_bounds_of_a_field_are_the_tools_own_to_check():
+    event = await finished(WebTool(), call(query="too long"))
+    assert event.result == (
+        "web was not run, its arguments are wrong: "
+        "query: String should have at most 5 characters, got 'too long'."
+    )
+
+
+@pytest.mark.parametrize(("effect", "open_world"), [("write", False), ("read", True)])
+def test_nothing_is_guessed_for_a_tool_with_an_effect(effect: Effect, open_world: bool):
+    spec = replace(WebTool.spec, effect=effect, open_world=open_world)
+    assert validated(spec, call(k="3"))[1] == ("k: '3' taken as 3",)
+    with pytest.raises(ToolError, match="k: wanted an integer, got '3.7'; nothing is guessed"):
+        validated(spec, call(k="3.7"))
+    local = replace(spec, effect="read", open_world=False)
+    assert validated(local, call(k="3.7"))[1] == ("k: '3.7' taken as 3, a guess",)
+
+
+@pytest.mark.parametrize("effect", ["read", "write"])
+def test_arguments_that_were_cut_off_are_refused(effect: Effect):
+    spec = replace(WebTool.spec, effect=effect)
+    with pytest.raises(ToolError, match="no JSON object"):
+        validated(spec, call(**{MALFORMED_ARGUMENTS: '{"query": "a", "k": 3'}))
 
 
 async def test_a_web_call_that_was_refused_before_it_was_sent_used_no_network():

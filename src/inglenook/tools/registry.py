@@ -4,13 +4,12 @@ The registry is the permission: a tool that the run may not use is not in it, so
 output can reach a handler. What is forbidden gets a clear error and touches nothing.
 """
 
-import json
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Protocol
 
 from pydantic import BaseModel, ValidationError
 
@@ -20,6 +19,8 @@ from inglenook.messages import ToolCall, ToolOutput, ToolSchema
 from inglenook.providers.calls import MALFORMED_ARGUMENTS
 from inglenook.run_context import RunContext
 from inglenook.tools.base import Tool, ToolSpec
+from inglenook.tools.coercion import coerced
+from inglenook.tools.schema import shown
 
 logger = logging.getLogger(__name__)
 
@@ -154,44 +155,20 @@ def validated(spec: ToolSpec, call: ToolCall) -> tuple[BaseModel, tuple[str, ...
             f"{spec.name} was not run, its arguments are no JSON object: "
             f"{call.arguments[MALFORMED_ARGUMENTS]!r:.200}. Send one JSON object."
         )
-    known = spec.arguments.model_fields
-    kept: dict[str, Any] = {}
-    notes: list[str] = []
-    for name, value in call.arguments.items():
-        if name in known:
-            kept[name] = value
-        else:
-            notes.append(f"dropped unknown argument {name!r}")
     try:
-        arguments = spec.arguments.model_validate(kept)
+        fitting, changes = coerced(
+            call.arguments, schema_of(spec).parameters, may_guess=not _has_effect(spec)
+        )
+        return spec.arguments.model_validate(fitting), changes
     except ValidationError as error:
         problems = "; ".join(
             f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}"
-            + ("" if each["type"] == "missing" else f", got {each['input']!r:.80}")
+            + ("" if each["type"] == "missing" else f", got {shown(each['input'])}")
             for each in error.errors()
         )
-        raise ToolError(f"{spec.name} was not run, its arguments are wrong: {problems}.") from None
-    if repr(kept) != repr({name: getattr(arguments, name) for name in kept}):
-        notes += _changes(spec, kept, arguments.model_dump(mode="json"))
-    return arguments, tuple(notes)
-
-
-def _changes(spec: ToolSpec, kept: dict[str, Any], taken: dict[str, Any]) -> list[str]:
-    """What the arguments were taken as, where that is not what was sent.
-
-    Raises:
-        ToolError: A boolean where none is wanted.
-    """
-    notes: list[str] = []
-    for name, value in kept.items():
-        if isinstance(value, bool) and not isinstance(taken[name], bool):
-            raise ToolError(
-                f"{spec.name} was not run, its arguments are wrong: {name}: a boolean is not "
-                f"wanted here, got {value!r}."
-            )
-        if json.dumps(value, sort_keys=True) != json.dumps(taken[name], sort_keys=True):
-            notes.append(f"{name}: {value!r:.80} taken as {taken[name]!r:.80}")
-    return notes
+    except ToolError as error:
+        problems = str(error)
+    raise ToolError(f"{spec.name} was not run, its arguments are wrong: {problems}.")
 
 
 @lru_cache(maxsize=512)
