@@ -3,13 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from aiohttp import web
 
 from inglenook.bootstrap.runtime import open_runtime
+from inglenook.providers.base import ModelAbilities, ModelSpec
+from inglenook.providers.catalogue import ModelCatalogue
+from inglenook.providers.scripted import ScriptedProvider
 from inglenook.run_request import RunPermissions
-from inglenook.runs.doctor import Check
+from inglenook.runs.doctor import Check, check_models
 from inglenook.runs.starting import new_run_id, queued_row, run_started
 from inglenook.settings.load import load
 from inglenook.store.sqlite import SqliteStore
@@ -57,6 +61,38 @@ async def test_every_part_has_a_line(tmp_path: Path):
     assert checks["store"].why == "0 runs, 0 events, the hash chain is whole"
     assert checks["engine"].why == "in-process; 0 unfinished runs"
     assert checks["workspace"].why.startswith("not built yet")
+
+
+@pytest.mark.parametrize(
+    ("provider", "asked", "holds", "words"),
+    [
+        (
+            "ollama",
+            None,
+            131_072,
+            "8,192, up to 32,768 where a run needs it, the model has 131,072",
+        ),
+        ("ollama", 16_384, 131_072, "16,384, the model has 131,072"),
+        ("ollama", 16_384, 4_096, "4,096, 16,384 asked for"),
+        ("openai", None, 4_096, "4,096"),
+        ("openai", 8_192, 4_096, "4,096, 8,192 asked for"),
+        ("openai", None, None, "not said"),
+    ],
+)
+async def test_the_window_that_is_served_comes_before_what_is_asked_for(
+    provider: Literal["ollama", "openai"], asked: int | None, holds: int | None, words: str
+):
+    spec = ModelSpec(
+        id="m", provider=provider, model="m", base_url="http://x", context_tokens=asked
+    )
+    abilities = ModelAbilities(tools=True, context_tokens=holds)
+    models = ModelCatalogue(
+        configured=[spec],
+        discoveries=[],
+        make_provider=lambda spec: ScriptedProvider(abilities=abilities),
+    )
+    [check] = await check_models(models)
+    assert check.why == f"answers; tools: yes, thinking: not said, window: {words}"
 
 
 async def test_a_named_server_that_is_down_has_a_line_beside_the_models_of_others(tmp_path: Path):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from inglenook.context.window import window_of
 from inglenook.errors import RuntimeFault
 from inglenook.providers.catalogue import THREE_WAYS, ModelCatalogue, ModelReport
 from inglenook.store.base import RuntimeStore
@@ -58,8 +59,7 @@ def _check_model(report: ModelReport) -> Check:
     said = {True: "yes", False: "no", None: "not said"}
     why = (
         f"answers; tools: {said[abilities.tools]}, thinking: {said[abilities.thinking]}, "
-        f"window: {abilities.context_tokens or 'not said'}"
-        + (f", asked for: {report.spec.context_tokens}" if report.spec.context_tokens else "")
+        f"window: {_window_in_words(report)}"
         + (f". {report.spec.note}" if report.spec.note else "")
     )
     if abilities.tools is False:
@@ -70,6 +70,22 @@ def _check_model(report: ModelReport) -> Check:
             fix="Choose a tool-capable model, for example `ollama pull qwen3`.",
         )
     return Check(name=name, state="ok", why=why)
+
+
+def _window_in_words(report: ModelReport) -> str:
+    """What runs are served with, before what is configured and what the model could hold."""
+    asked, said = report.spec.context_tokens, report.abilities.context_tokens
+    window = window_of(report.spec, report.abilities)
+    if window.tokens is None:
+        return "not said"
+    words = [f"{window.tokens:,}"]
+    if window.largest is not None and window.largest > window.tokens:
+        words.append(f"up to {window.largest:,} where a run needs it")
+    if asked is not None and asked != window.tokens:
+        words.append(f"{asked:,} asked for")
+    if said is not None and said != window.tokens:
+        words.append(f"the model has {said:,}")
+    return ", ".join(words)
 
 
 async def check_web_search(engines: Sequence[str], *, is_blocked: bool, proxy: str | None) -> Check:
