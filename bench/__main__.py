@@ -3,7 +3,8 @@
     python -m bench                    our runtime and three hand-written loops; some 10 minutes
     python -m bench --peers            also six other runtimes; their packages take 1 GB
     python -m bench --retrieval        also how well search finds sections of the Debian FAQ
-    python -m bench --only runtime     one group of: runtime, instructions, startup, knowledge, page
+    python -m bench --only runtime     one group of: runtime, instructions, startup, knowledge,
+                                       page, recovery
 
 What it needs is set up in `.bench/`, with the newest versions. Measure on an idle machine: ratios
 are taken within a round, but wall times are not. Exits 1 if a target was missed.
@@ -19,6 +20,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
+from bench.coercion import coercion_figures
 from bench.figures import (
     BASE,
     OURS,
@@ -35,7 +37,7 @@ from bench.page import EVENTS, OPEN_LIMIT_S, can_open, open_s
 from bench.runtime import run_all
 from bench.startup import ASK_LIMIT_S, HELP_LIMIT_S, ask_cpu_s, help_cpu_s, median_of
 
-GROUPS = ("runtime", "instructions", "startup", "knowledge", "page")
+GROUPS = ("runtime", "instructions", "startup", "knowledge", "page", "recovery")
 PEERS = ("agno", "langchain", "openai-agents", "pydantic-ai", "strands", "smolagents")
 BATCHES = ("w1,w3,w3s,w4,w4p", "w2", "w6")
 FAST = "inglenook-uvloop"
@@ -64,6 +66,8 @@ def main() -> int:
         figures += knowledge()
     if "page" in groups:
         figures += page()
+    if "recovery" in groups:
+        figures += recovery()
     for figure in figures:
         print(figure.table())
     print(f"\n## All figures\n\n{summary(figures)}")
@@ -108,6 +112,11 @@ def instructions() -> list[Figure]:
                 }
             )
         ]
+
+
+def recovery() -> list[Figure]:
+    """What mending a small model's replies costs where nothing is to be mended."""
+    return coercion_figures()
 
 
 def startup() -> list[Figure]:
