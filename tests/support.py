@@ -1,7 +1,7 @@
 """A whole runtime over a scripted model: real store, engine, service and loop."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,11 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from inglenook.agent.assistant import Assistant
-from inglenook.agent.delegate import ChildAgent, DelegateTool
-from inglenook.agent.guardrails import standard_guardrails
-from inglenook.agent.replay import replay
-from inglenook.context.compaction import Compacting
+from inglenook.agent.delegate import ChildAgent
+from inglenook.bootstrap.run_parts import replay_events, wire_runs
 from inglenook.errors import NotFound
 from inglenook.events import Effect, RunEvent
 from inglenook.knowledge.base import Document, Knowledge, KnowledgeBase, Passage, Retriever
@@ -30,8 +27,6 @@ from inglenook.providers.base import (
 from inglenook.providers.catalogue import ModelCatalogue
 from inglenook.run_context import RunContext
 from inglenook.run_request import RequestLimits, RunRequest
-from inglenook.runs.broadcast import Broadcast
-from inglenook.runs.children import Children
 from inglenook.runs.in_process import InProcessEngine
 from inglenook.runs.service import RunService
 from inglenook.runs.supervisor import RunSupervisor
@@ -220,7 +215,7 @@ class Bench:
     toolbox: FixedToolbox
     models: ModelCatalogue
     knowledge: Knowledge
-    credentials: dict[str, str]
+    credentials: Mapping[str, str]
     """Users' keys by run id, as the service and the supervisor hold them."""
 
     async def run(self, request: RunRequest | None = None, **fields: Any) -> dict[str, Any]:
@@ -231,10 +226,6 @@ class Bench:
 
     async def replay(self, run_id: str) -> str:
         return await replay_events(await self.service.events(run_id))
-
-
-async def replay_events(events: Sequence[RunEvent]) -> str:
-    return await replay(events, context=Compacting(), guardrails=standard_guardrails())
 
 
 def ask(text: str = "hello", **fields: Any) -> RunRequest:
@@ -256,8 +247,6 @@ async def bench(
 ) -> AsyncGenerator[Bench, None]:
     store = SqliteStore(home)
     owners = Owners(home)
-    broadcast = Broadcast()
-    credentials: dict[str, str] = {}
     toolbox = FixedToolbox(local=tools, web=web, documents=documents)
     models = ModelCatalogue(
         configured=[spec],
@@ -265,46 +254,27 @@ async def bench(
         make_provider=lambda spec: provider,
     )
     knowledge = knowledge or NoKnowledge()
-    context = Compacting()
-    supervisor = RunSupervisor(
+    parts = wire_runs(
         store=store,
-        broadcast=broadcast,
-        agents={
-            "assistant": Assistant(
-                models=models, knowledge=knowledge, toolbox=toolbox, context=context
-            )
-        },
-        owner=owners.id,
-        default_limits=limits or RequestLimits(),
-        credentials=credentials,
-    )
-    if agents:
-        children = Children(store=store, supervisor=supervisor, context_version=context.version)
-        toolbox.delegates = [DelegateTool(agents, children)]
-    engine = InProcessEngine(store=store, supervisor=supervisor, owners=owners)
-    service = RunService(
-        store=store,
-        engine=engine,
-        supervisor=supervisor,
-        broadcast=broadcast,
+        owners=owners,
         models=models,
         knowledge=knowledge,
-        owners=owners,
-        context_version=context.version,
-        credentials=credentials,
+        toolbox=toolbox,
+        child_agents=agents or {},
+        default_limits=limits or RequestLimits(),
     )
     try:
-        async with engine:
+        async with parts.engine:
             yield Bench(
                 store=store,
-                service=service,
-                engine=engine,
-                supervisor=supervisor,
+                service=parts.service,
+                engine=parts.engine,
+                supervisor=parts.supervisor,
                 owners=owners,
                 toolbox=toolbox,
                 models=models,
                 knowledge=knowledge,
-                credentials=credentials,
+                credentials=parts.credentials,
             )
     finally:
         await store.close()

@@ -2,8 +2,7 @@
 
 from pydantic import BaseModel
 
-from inglenook.agent.assistant import Assistant
-from inglenook.context.compaction import Compacting
+from inglenook.bootstrap.run_parts import wire_runs
 from inglenook.events import TextDelta
 from inglenook.messages import Message
 from inglenook.providers.base import ModelSpec
@@ -14,10 +13,6 @@ from inglenook.providers.recovery import RecoveringProvider
 from inglenook.providers.retry import RetryingProvider
 from inglenook.providers.transport import open_session
 from inglenook.run_request import RequestLimits, RunRequest
-from inglenook.runs.broadcast import Broadcast
-from inglenook.runs.in_process import InProcessEngine
-from inglenook.runs.service import RunService
-from inglenook.runs.supervisor import RunSupervisor
 from inglenook.store.base import StoredEvent
 from inglenook.store.locks import Owners
 from inglenook.store.sqlite import SqliteStore
@@ -118,28 +113,14 @@ async def open_bench(home, base_url, tool, ollama):
         ScriptModels(base_url, ollama),
         lambda spec: RecoveringProvider(RetryingProvider(transport(session, spec))),
     )
-    context = Compacting()
-    broadcast = Broadcast()
-    agent = Assistant(models=models, knowledge=None, toolbox=Toolbox(tool), context=context)
-    supervisor = RunSupervisor(
+    parts = wire_runs(
         store=store,
-        broadcast=broadcast,
-        agents={"assistant": agent},
-        owner=owners.id,
-        default_limits=RequestLimits(steps=1000),
-        credentials={},
-    )
-    engine = InProcessEngine(store=store, supervisor=supervisor, owners=owners)
-    await engine.__aenter__()
-    service = RunService(
-        store=store,
-        engine=engine,
-        supervisor=supervisor,
-        broadcast=broadcast,
+        owners=owners,
         models=models,
         knowledge=None,
-        owners=owners,
-        context_version=context.version,
-        credentials={},
+        toolbox=Toolbox(tool),
+        child_agents={},
+        default_limits=RequestLimits(steps=1000),
     )
-    return Bench(service, models)
+    await parts.engine.__aenter__()
+    return Bench(parts.service, models)

@@ -8,15 +8,11 @@ from pathlib import Path
 import aiohttp
 
 from inglenook.agent.assistant import Assistant
-from inglenook.agent.delegate import ChildAgent, DelegateTool
-from inglenook.agent.guardrails import standard_guardrails
-from inglenook.agent.replay import replay
-from inglenook.agent.strategies import ASSISTANT
+from inglenook.agent.delegate import ChildAgent
 from inglenook.bootstrap.checks import doctor_of
 from inglenook.bootstrap.models import demo_model, offered_models
-from inglenook.context.compaction import Compacting
+from inglenook.bootstrap.run_parts import wire_runs
 from inglenook.errors import ConfigError, StoreError
-from inglenook.events import RunEvent
 from inglenook.knowledge.base import Knowledge, Retriever
 from inglenook.knowledge.embedder_choice import EmbedderChoice, choose_embedder
 from inglenook.knowledge.local import LocalKnowledge
@@ -26,12 +22,9 @@ from inglenook.providers.demo_model import DemoModel
 from inglenook.providers.transport import open_session
 from inglenook.providers.weights_file import Report
 from inglenook.run_request import RequestLimits
-from inglenook.runs.broadcast import Broadcast
-from inglenook.runs.children import Children
 from inglenook.runs.doctor import Check
 from inglenook.runs.in_process import InProcessEngine
 from inglenook.runs.service import RunService
-from inglenook.runs.supervisor import RunSupervisor
 from inglenook.settings.load import Loaded
 from inglenook.store.locks import Owners
 from inglenook.store.sqlite import SqliteStore
@@ -85,40 +78,24 @@ async def open_runtime(
         models = offered_models(loaded, session, demo, report or _silent)
         knowledge, library, embedding = await _knowledge(loaded, session, stack)
         toolbox = StandardToolbox(_engines(loaded))
-        context = Compacting()
-        broadcast = Broadcast()
-        credentials: dict[str, str] = {}
-        assistant = Assistant(models=models, knowledge=knowledge, toolbox=toolbox, context=context)
-        supervisor = RunSupervisor(
+        parts = wire_runs(
             store=store,
-            broadcast=broadcast,
-            agents={ASSISTANT.name: assistant},
-            owner=owners.id,
+            owners=owners,
+            models=models,
+            knowledge=knowledge,
+            toolbox=toolbox,
+            child_agents=_child_agents(loaded),
             default_limits=_limits(loaded),
-            credentials=credentials,
         )
-        children = Children(store=store, supervisor=supervisor, context_version=context.version)
-        toolbox.delegates = _delegates(loaded, children)
-        engine = InProcessEngine(store=store, supervisor=supervisor, owners=owners)
-        await stack.enter_async_context(engine)
+        await stack.enter_async_context(parts.engine)
         yield Runtime(
-            runs=RunService(
-                store=store,
-                engine=engine,
-                supervisor=supervisor,
-                broadcast=broadcast,
-                models=models,
-                knowledge=knowledge,
-                owners=owners,
-                context_version=context.version,
-                credentials=credentials,
-            ),
+            runs=parts.service,
             models=models,
             knowledge=knowledge,
             library=library,
-            engine=engine,
+            engine=parts.engine,
             demo=demo,
-            assistant=assistant,
+            assistant=parts.assistant,
             doctor=doctor_of(
                 loaded,
                 session=session,
@@ -144,11 +121,6 @@ def prepare_home(home: Path) -> None:
             f"the home {str(home)!r} cannot be used: {error.strerror or error}; set INGLENOOK_HOME "
             "to a folder that you may write"
         ) from error
-
-
-async def replay_events(events: Sequence[RunEvent]) -> str:
-    """Replay a recorded run with this version's loop (see `agent/replay.py`)."""
-    return await replay(events, context=Compacting(), guardrails=standard_guardrails())
 
 
 @dataclass(kw_only=False)
@@ -214,8 +186,8 @@ def _limits(loaded: Loaded) -> RequestLimits:
     )
 
 
-def _delegates(loaded: Loaded, children: Children) -> list[Tool]:
-    agents = {
+def _child_agents(loaded: Loaded) -> dict[str, ChildAgent]:
+    return {
         name: ChildAgent(
             description=agent.description,
             strategy=agent.strategy,
@@ -224,4 +196,3 @@ def _delegates(loaded: Loaded, children: Children) -> list[Tool]:
         )
         for name, agent in loaded.settings.agents.items()
     }
-    return [DelegateTool(agents, children)] if agents else []

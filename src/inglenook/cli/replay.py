@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from inglenook.bootstrap.runtime import open_runtime, replay_events
+from inglenook.bootstrap.run_parts import replay_events
+from inglenook.bootstrap.runtime import open_runtime
 from inglenook.cli.render import plain
 from inglenook.errors import InvalidRequest, ReplayMismatch, RuntimeFault
 from inglenook.events import RunEvent, decode

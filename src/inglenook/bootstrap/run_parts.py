@@ -1,0 +1,92 @@
+"""Wires what carries runs to their ends; the tests and the benchmarks wire with it, too."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from inglenook.agent.assistant import Assistant, Toolbox
+from inglenook.agent.delegate import ChildAgent, DelegateTool
+from inglenook.agent.guardrails import standard_guardrails
+from inglenook.agent.replay import replay
+from inglenook.agent.strategies import ASSISTANT
+from inglenook.context.compaction import Compacting
+from inglenook.events import RunEvent
+from inglenook.knowledge.base import Knowledge
+from inglenook.providers.catalogue import ModelCatalogue
+from inglenook.run_request import RequestLimits
+from inglenook.runs.broadcast import Broadcast
+from inglenook.runs.children import Children
+from inglenook.runs.in_process import InProcessEngine
+from inglenook.runs.service import RunService
+from inglenook.runs.supervisor import RunSupervisor
+from inglenook.store.base import RuntimeStore
+from inglenook.store.locks import Owners
+from inglenook.tools.base import Tool
+
+
+class OpenToolbox(Toolbox, Protocol):
+    """One that takes the `delegate` tool in: it needs the supervisor, whose agent needs the box."""
+
+    delegates: Sequence[Tool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunParts:
+    service: RunService
+    engine: InProcessEngine
+    """To be entered before a run is started."""
+    supervisor: RunSupervisor
+    assistant: Assistant
+    credentials: Mapping[str, str]
+    """Users' keys by run id, as the service and the supervisor hold them."""
+
+
+def wire_runs(
+    *,
+    store: RuntimeStore,
+    owners: Owners,
+    models: ModelCatalogue,
+    knowledge: Knowledge,
+    toolbox: OpenToolbox,
+    child_agents: Mapping[str, ChildAgent],
+    default_limits: RequestLimits,
+) -> RunParts:
+    context = Compacting()
+    broadcast = Broadcast()
+    credentials: dict[str, str] = {}
+    assistant = Assistant(models=models, knowledge=knowledge, toolbox=toolbox, context=context)
+    supervisor = RunSupervisor(
+        store=store,
+        broadcast=broadcast,
+        agents={ASSISTANT.name: assistant},
+        owner=owners.id,
+        default_limits=default_limits,
+        credentials=credentials,
+    )
+    if child_agents:
+        children = Children(store=store, supervisor=supervisor, context_version=context.version)
+        toolbox.delegates = [DelegateTool(child_agents, children)]
+    engine = InProcessEngine(store=store, supervisor=supervisor, owners=owners)
+    service = RunService(
+        store=store,
+        engine=engine,
+        supervisor=supervisor,
+        broadcast=broadcast,
+        models=models,
+        knowledge=knowledge,
+        owners=owners,
+        context_version=context.version,
+        credentials=credentials,
+    )
+    return RunParts(
+        service=service,
+        engine=engine,
+        supervisor=supervisor,
+        assistant=assistant,
+        credentials=credentials,
+    )
+
+
+async def replay_events(events: Sequence[RunEvent]) -> str:
+    """Replay a recorded run with this version's loop (see `agent/replay.py`)."""
+    return await replay(events, context=Compacting(), guardrails=standard_guardrails())
