@@ -67,14 +67,14 @@ def coerced(
         ToolError: They cannot be made to fit; names each field, what was sent and what is wanted.
     """
     reader = _Reader(schema, may_guess=may_guess)
-    reading = reader.object_of(arguments, resolved(schema, schema), "", 0)
+    reading = reader.object_of(dict(arguments), resolved(schema, schema), "", 0)
     if reading.problems:
         problems = [
             f"{path}: {before}{wanted(schema, what)}{after}"
             for path, before, what, after in reading.problems[:MAX_TOLD]
         ]
         raise ToolError("; ".join(problems + _more(reading.problems)))
-    return dict(reading.value), (*reading.changes[:MAX_TOLD], *_more(reading.changes))
+    return reading.value, (*reading.changes[:MAX_TOLD], *_more(reading.changes))
 
 
 class _Reader:
@@ -105,9 +105,9 @@ class _Reader:
         return _Reading(value)
 
     def object_of(self, value: object, schema: Schema, path: str, depth: int) -> _Reading:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return self._written(value, dict, schema, path, depth)
-        sent = cast("Mapping[str, object]", value)
+        sent = cast("dict[str, object]", value)
         required = required_fields(schema)
         fields = _Collected()
         kept: dict[str, Any] = {}

@@ -40,7 +40,7 @@ def shown(value: object) -> str:
 
 
 def mapping(value: object) -> Schema:
-    return cast("Schema", value) if isinstance(value, Mapping) else {}
+    return cast("Schema", value) if isinstance(value, dict) else {}
 
 
 def entries(value: object) -> Sequence[object]:
@@ -49,9 +49,8 @@ def entries(value: object) -> Sequence[object]:
 
 def alternatives(schema: Schema) -> Sequence[object]:
     """The schemas of which one must fit; none where the schema has a type of its own."""
-    kinds = entries(schema.get("type"))
-    if kinds or "type" in schema:
-        return [{**schema, "type": kind} for kind in kinds]
+    if "type" in schema:
+        return [{**schema, "type": kind} for kind in entries(schema["type"])]
     return entries(schema.get("anyOf")) or entries(schema.get("oneOf"))
 
 
@@ -83,6 +82,8 @@ def resolved(root: Schema, schema: object) -> Schema:
     """The schema behind references into `root` and behind an `allOf` of one."""
     for _ in range(MAX_REFERENCES):
         known = mapping(schema)
+        if "$ref" not in known and "allOf" not in known:
+            return known
         parts = entries(known.get("allOf"))
         if isinstance(reference := known.get("$ref"), str):
             schema = _target(root, reference)
