@@ -216,6 +216,14 @@ def test_an_object_that_takes_any_field_keeps_them_and_coerces_what_it_knows():
     assert taken({"type": "object"}, {"x": "1"}) == {"x": "1"}
 
 
+def test_the_first_of_several_lossless_readings_is_a_guess():
+    several = {"anyOf": [listed(INTEGER), INTEGER]}
+    made, changes = coerced({"a": "3"}, one(several), may_guess=True)
+    assert made == {"a": [3]}
+    assert changes[-1] == "a: '3' has more than one reading, a guess"
+    assert refusal(several, "3", may_guess=False).startswith("a: wanted an array")
+
+
 def test_many_changes_are_counted_not_listed():
     _, changes = coerced({"a": ["1"] * 50}, one(listed(INTEGER)), may_guess=False)
     assert len(changes) == MAX_TOLD + 1

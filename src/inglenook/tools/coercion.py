@@ -177,7 +177,8 @@ class _Reader:
         if best and all(each.value == best[0].value for each in best):
             return best[0]
         if best and not best[0].is_guess and self._may_guess:
-            return best[0]._replace(is_guess=True)
+            note = f"{path}: {shown(value)} has more than one reading{_guess_note(True)}"
+            return best[0]._replace(changes=(*best[0].changes, note), is_guess=True)
         inside = [each for each in readings if each.problems and each.problems[0].path != path]
         if len(inside) == 1:
             return inside[0]
