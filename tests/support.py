@@ -244,6 +244,7 @@ async def bench(
     limits: RequestLimits | None = None,
     knowledge: Knowledge | None = None,
     spec: ModelSpec = MODEL,
+    tool_result_tokens: int | None = None,
 ) -> AsyncGenerator[Bench, None]:
     store = SqliteStore(home)
     owners = Owners(home)
@@ -262,6 +263,7 @@ async def bench(
         toolbox=toolbox,
         child_agents=agents or {},
         default_limits=limits or RequestLimits(),
+        tool_result_tokens=tool_result_tokens,
     )
     try:
         async with parts.engine:

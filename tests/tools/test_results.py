@@ -81,3 +81,15 @@ async def test_where_the_tool_is_not_offered_the_note_does_not_name_it(tmp_path:
     shown = provider.views[-1][-1].text
     assert "read_result" not in shown
     assert "Ask for a smaller part" in shown
+
+
+async def test_the_configured_part_of_a_result_is_what_a_model_is_shown(tmp_path: Path):
+    provider = FunctionProvider(
+        lambda view: say("ok") if view[-1].role == "tool" else say("", call("echo", text="x"))
+    )
+    tools = [EchoTool(answer=lambda _: WHOLE)]
+    async with bench(tmp_path, provider, tools=tools, tool_result_tokens=400) as b:
+        await b.run()
+    shown = provider.views[-1][-1].text
+    assert "read_result" in shown
+    assert 1_000 < len(shown) < 2_000

@@ -2,6 +2,7 @@
 
 from pydantic import BaseModel
 
+from inglenook.bootstrap.models import wrapped
 from inglenook.bootstrap.run_parts import wire_runs
 from inglenook.events import TextDelta
 from inglenook.messages import Message
@@ -9,8 +10,6 @@ from inglenook.providers.base import ModelSpec
 from inglenook.providers.catalogue import ModelCatalogue
 from inglenook.providers.ollama import OllamaProvider
 from inglenook.providers.openai_chat import OpenAIChatProvider
-from inglenook.providers.recovery import RecoveringProvider
-from inglenook.providers.retry import RetryingProvider
 from inglenook.providers.transport import open_session
 from inglenook.run_request import RequestLimits, RunRequest
 from inglenook.store.base import StoredEvent
@@ -111,7 +110,7 @@ async def open_bench(home, base_url, tool, ollama):
     transport = OllamaProvider if ollama else OpenAIChatProvider
     models = Models(
         ScriptModels(base_url, ollama),
-        lambda spec: RecoveringProvider(RetryingProvider(transport(session, spec))),
+        lambda spec: wrapped(transport(session, spec), spec),
     )
     parts = wire_runs(
         store=store,

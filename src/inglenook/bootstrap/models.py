@@ -8,10 +8,14 @@ from inglenook.providers.catalogue import THREE_WAYS, DemoOffer, ModelCatalogue
 from inglenook.providers.demo_model import DemoModel
 from inglenook.providers.demo_weights import DemoWeights
 from inglenook.providers.discovery import OllamaModels, OpenAIModels
+from inglenook.providers.envelope import EnvelopeProvider
+from inglenook.providers.model_memory import ModelMemory
 from inglenook.providers.ollama import OllamaProvider
 from inglenook.providers.openai_chat import OpenAIChatProvider
 from inglenook.providers.recovery import RecoveringProvider
 from inglenook.providers.retry import RetryingProvider
+from inglenook.providers.speed import MeasuredProvider
+from inglenook.providers.tool_mode import ToolModeProvider
 from inglenook.providers.weights_file import Report
 from inglenook.providers.window import WindowGuard
 from inglenook.settings.load import Loaded
@@ -32,6 +36,7 @@ def demo_model(loaded: Loaded) -> DemoModel:
 def offered_models(
     loaded: Loaded, session: aiohttp.ClientSession, demo: DemoModel, report: Report
 ) -> ModelCatalogue:
+    memory = ModelMemory(loaded.home / "models.json")
     discoveries: list[OllamaModels | OpenAIModels] = []
     if loaded.openai_url:
         named_by = loaded.named_by("openai_url")
@@ -49,7 +54,7 @@ def offered_models(
     return ModelCatalogue(
         configured=[_spec(loaded, model) for model in loaded.settings.models],
         discoveries=discoveries,
-        make_provider=lambda spec: _provider(session, spec, demo),
+        make_provider=lambda spec: _provider(session, spec, demo, memory),
         demo=None
         if loaded.names_a_server
         else DemoOffer(spec=demo.spec, is_fetched=demo.is_cached, ensure=demo_spec),
@@ -58,6 +63,7 @@ def offered_models(
             for model in loaded.settings.models
             if (fault := _fault(loaded, model)) is not None
         },
+        memory=memory,
     )
 
 
@@ -89,13 +95,30 @@ def _spec(loaded: Loaded, model: Model) -> ModelSpec:
     )
 
 
-def _provider(session: aiohttp.ClientSession, spec: ModelSpec, demo: DemoModel) -> ModelProvider:
-    transport: ModelProvider = (
-        OllamaProvider(session, spec)
-        if spec.provider == "ollama"
-        else OpenAIChatProvider(session, spec)
-    )
+def _provider(
+    session: aiohttp.ClientSession, spec: ModelSpec, demo: DemoModel, memory: ModelMemory
+) -> ModelProvider:
+    transport = transport_of(session, spec, memory)
     if demo.serves(spec):
         transport = demo.kept(transport, spec, session)
+    return wrapped(transport, spec, memory)
+
+
+def transport_of(
+    session: aiohttp.ClientSession, spec: ModelSpec, memory: ModelMemory
+) -> ModelProvider:
+    """What speaks to the model's server, and how fast that is."""
+    transport = OllamaProvider if spec.provider == "ollama" else OpenAIChatProvider
+    return MeasuredProvider(transport(session, spec), spec, memory)
+
+
+def wrapped(transport: ModelProvider, spec: ModelSpec, memory: ModelMemory) -> ModelProvider:
+    """`transport` with all that makes its replies ones to rely on.
+
+    Envelopes hold text, so they are inside of one recovery, which takes the thinking away, and
+    within another, for models that write a call of their own kind all the same.
+    """
     guarded = WindowGuard(transport, counts_whole_prompt=spec.provider != "ollama")
-    return RecoveringProvider(RetryingProvider(guarded))
+    native = RecoveringProvider(RetryingProvider(guarded))
+    envelope = RecoveringProvider(EnvelopeProvider(native, spec, memory))
+    return ToolModeProvider(native, envelope, spec, memory)

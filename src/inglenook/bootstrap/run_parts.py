@@ -50,11 +50,18 @@ def wire_runs(
     toolbox: OpenToolbox,
     child_agents: Mapping[str, ChildAgent],
     default_limits: RequestLimits,
+    tool_result_tokens: int | None = None,
 ) -> RunParts:
     context = Compacting()
     broadcast = Broadcast()
     credentials: dict[str, str] = {}
-    assistant = Assistant(models=models, knowledge=knowledge, toolbox=toolbox, context=context)
+    assistant = Assistant(
+        models=models,
+        knowledge=knowledge,
+        toolbox=toolbox,
+        context=context,
+        tool_result_tokens=tool_result_tokens,
+    )
     supervisor = RunSupervisor(
         store=store,
         broadcast=broadcast,

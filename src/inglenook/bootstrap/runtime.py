@@ -76,6 +76,7 @@ async def open_runtime(
         demo = demo_model(loaded)
         stack.push_async_callback(demo.stop)
         models = offered_models(loaded, session, demo, report or _silent)
+        stack.callback(models.memory.save)
         knowledge, library, embedding = await _knowledge(loaded, session, stack)
         toolbox = StandardToolbox(_engines(loaded))
         parts = wire_runs(
@@ -86,6 +87,7 @@ async def open_runtime(
             toolbox=toolbox,
             child_agents=_child_agents(loaded),
             default_limits=_limits(loaded),
+            tool_result_tokens=loaded.settings.limits.tool_result_tokens,
         )
         await stack.enter_async_context(parts.engine)
         yield Runtime(

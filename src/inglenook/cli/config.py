@@ -44,6 +44,7 @@ TEMPLATE = """\
 # steps = 12                 # model calls a run
 # seconds = 600              # no limit without it
 # output_tokens = 4096       # in one reply; the server decides without it
+# tool_result_tokens = 2000  # of one tool result shown at once; without it a quarter of the window
 
 # Without [[models]] every model of a reachable Ollama (OLLAMA_HOST) and of OPENAI_BASE_URL is
 # offered. qwen3 is known to call tools well.

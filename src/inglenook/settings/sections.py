@@ -96,6 +96,8 @@ class Limits(Section):
     """None: what the run's strategy allows."""
     seconds: float | None = Field(default=None, gt=0)
     output_tokens: int | None = Field(default=None, ge=1)
+    tool_result_tokens: int | None = Field(default=None, ge=100)
+    """Of one tool result that the model is shown at once; None: a quarter of the model's window."""
 
 
 class Settings(Section):
