@@ -1,5 +1,6 @@
 """The loop's ways through a run: tools, errors, limits, guards."""
 
+import asyncio
 from pathlib import Path
 
 from inglenook.events import ModelRequested, ToolFinished
@@ -23,7 +24,13 @@ async def test_a_reply_without_calls_is_the_answer(tmp_path: Path):
 
 
 async def test_results_come_back_in_the_models_order(tmp_path: Path):
-    slow, fast = EchoTool("slow", delay_s=0.05), EchoTool("fast")
+    fast_has_run = asyncio.Event()
+
+    def answer(text: str) -> str:
+        fast_has_run.set()
+        return text
+
+    slow, fast = EchoTool("slow", go=fast_has_run), EchoTool("fast", answer=answer)
     provider = replies(
         say("", call("slow", "1", text="a"), call("fast", "2", text="b")), say("done")
     )

@@ -50,12 +50,17 @@ async def test_the_builtin_one_reads_past_nul_and_lone_surrogates(builtin: Built
 
 
 async def test_a_question_does_not_wait_for_documents(builtin: BuiltinEmbedder):
+    async def documents_of_minutes() -> None:
+        with pytest.raises(ProviderError, match="closed"):
+            await builtin.embed_passages(["word " * 200] * 5000)
+
     await builtin.embed_query("warm up")
     async with asyncio.TaskGroup() as group:
-        documents = group.create_task(builtin.embed_passages(["word " * 200] * 4))
-        await asyncio.sleep(0.05)
+        documents = group.create_task(documents_of_minutes())
+        await asyncio.sleep(0)
         await builtin.embed_query("short")
         assert not documents.done()
+        await builtin.close()
 
 
 class _FaultyEngine:

@@ -4,8 +4,8 @@ A fast sample of SECURITY P15.
 """
 
 import asyncio
+import contextlib
 import struct
-import time
 import zipfile
 import zlib
 from collections.abc import AsyncGenerator, Callable
@@ -178,29 +178,26 @@ async def test_a_cancelled_reading_ends_its_worker(extractor: Extractor):
 
 
 async def test_the_loop_never_waits_for_a_document(extractor: Extractor):
-    lags: list[float] = []
+    turns = 0
 
-    async def beat() -> None:
+    async def turn() -> None:
+        nonlocal turns
         while True:
-            began = time.perf_counter()
-            await asyncio.sleep(0.005)
-            lags.append(time.perf_counter() - began - 0.005)
+            turns += 1
+            await asyncio.sleep(0)
 
     async with asyncio.TaskGroup() as group:
-        pulse = group.create_task(beat())
+        turning = group.create_task(turn())
         for name, data in (
             ("bomb.docx", _word_bomb()),
             ("a.html", b"<tr><td><table>" * 30_000),
             ("a.txt", b"word " * 200_000),
         ):
-            try:
+            before = turns
+            with contextlib.suppress(UnreadableDocument):
                 await extractor.extract(name, data)
-            except UnreadableDocument:
-                continue
-        pulse.cancel()
-    lags.sort()
-    assert len(lags) > 20
-    assert lags[int(len(lags) * 0.99)] < 0.05
+            assert turns - before > 100, name  # tens of thousands; a loop that waits makes few
+        turning.cancel()
 
 
 async def test_a_worker_cannot_open_files_or_sockets(extractor: Extractor):
