@@ -376,7 +376,3 @@ def _error(status: int, message: str) -> Response:
 
 def _iso(moment: datetime) -> str:
     return moment.isoformat().replace("+00:00", "Z")
-
-
-def yesterday() -> datetime:
-    return datetime.now(UTC) - timedelta(days=1)

@@ -144,10 +144,11 @@ async def test_slow_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_nobody_there_is_unreachable_and_on_the_ledger_as_not_sent() -> None:
-    async with FakeDuckDuckGo() as server:
-        url = server.url
     ledger = Ledger()
-    found = await DuckDuckGo(url).search("x", recency=None, limit=8, egress=ledger)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound and not listening: refused for sure
+        engine = DuckDuckGo(f"http://127.0.0.1:{taken.getsockname()[1]}")
+        found = await engine.search("x", recency=None, limit=8, egress=ledger)
     assert found.outcome == "unreachable"
     assert ledger.entries == [
         ("POST", "127.0.0.1", "/html/", len("q=x&b=&l=&s=0&df=")),
