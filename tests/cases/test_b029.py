@@ -5,14 +5,15 @@ from typing import Any
 
 import aiohttp
 
-from inglenook.events import ModelReplied, decode, encode
+from inglenook.events import ContextCompacted, ModelReplied, decode, encode
 from inglenook.messages import Message
 from inglenook.providers.openai_chat import OpenAIChatProvider
+from inglenook.run_request import RunRequest
 from inglenook.tools.calculator import CalculatorTool
 from tests.providers.streaming import QUESTION, openai_spec, streamed
 from tests.scripted_replies import Answer, Failure, calls
 from tests.scripted_server import ScriptedServer
-from tests.support import bench
+from tests.support import EchoTool, bench
 
 THOUGHT = "Let me work it out:\n  2 + 2, with “quotes” and \\n in it. "
 REFUSAL = Failure(
@@ -79,3 +80,33 @@ async def test_reasoning_survives_the_store_and_a_new_process(
         )
         second = OpenAIChatProvider(session, openai_spec(server.openai_url))
         assert (await streamed(second, (*QUESTION, asked, result))).text == "It is done."
+
+
+async def test_it_goes_back_after_a_compaction_too(
+    tmp_path: Path, session: aiohttp.ClientSession
+) -> None:
+    """A server that refuses every call without its thinking, and a window that fills up."""
+    asked: list[int] = []
+
+    def answer(body: dict[str, Any]) -> Answer:
+        calls_shown = [m for m in body["messages"] if m.get("tool_calls")]
+        if any(m.get("reasoning_content") != THOUGHT for m in calls_shown):
+            return REFUSAL
+        if "tools" not in body:
+            return "Some pages were read."
+        asked.append(len(calls_shown))
+        if len(asked) > 6:
+            return "It is done."
+        return calls(("echo", {"text": str(len(asked))}), thinking=THOUGHT)
+
+    async with ScriptedServer(answer) as server:
+        spec = openai_spec(server.openai_url, thinking=True, context_tokens=3_000)
+        provider = OpenAIChatProvider(session, spec)
+        tool = EchoTool(answer=lambda text: f"Page {text}. " + "Nothing of note here. " * 120)
+        async with bench(tmp_path, provider, tools=[tool], spec=spec) as b:
+            run = await b.run(RunRequest(model=spec.id, messages=QUESTION))
+            events = await b.service.events(run["id"])
+    assert (run["status"], run["answer"]) == ("complete", "It is done."), run["explanation"]
+    assert any(isinstance(event, ContextCompacted) for event in events)
+    assert asked != sorted(set(asked)), "calls went from what the model sees"
+    assert "work it out" not in str(run["answer"])
