@@ -167,7 +167,6 @@ async def test_answer_that_was_cut_off_says_so(
         ('<tool_call>{"name":"rm_rf","arguments":{"path":"/"}}</tool_call>', "no tool 'rm_rf'"),
         ('web_search(query="secret")', "'web_search' does not exist"),
         ('Action: web_search\nAction Input: {"query": "secret"}', "'web_search' does not exist"),
-        ('<tool_call>{"name":"calculate","arguments":{"expression":"2+2"</tool_call>', "not run"),
     ],
 )
 async def test_call_that_cannot_run_is_refused_and_never_the_answer(
@@ -179,10 +178,38 @@ async def test_call_that_cannot_run_is_refused_and_never_the_answer(
     assert (run["status"], run["answer"]) == ("complete", "It is 4.")
     (finished,) = (e for e in events if isinstance(e, ToolFinished))
     assert (finished.is_error, finished.network) == (True, False)
-    assert finished.blocked == (result != "not run")
+    assert finished.blocked
     assert result in finished.result
     told = [m["content"] for m in server.chats[1].body["messages"] if m["role"] == "tool"]
     assert result in told[0]
+
+
+async def test_call_that_cannot_be_read_is_asked_for_once_more(
+    tmp_path: Path, session: aiohttp.ClientSession
+) -> None:
+    broken = '<tool_call>{"name":"calculate","arguments":{"expression":"2+2"</tool_call>'
+    async with hardened_bench(tmp_path, session, broken, CALL, "It is 4.") as (b, server):
+        run = await b.run()
+        events = await b.service.events(run["id"])
+    assert (run["status"], run["answer"]) == ("complete", "It is 4.")
+    assert [e.result for e in events if isinstance(e, ToolFinished)] == ["4"]
+    replied = next(e for e in events if isinstance(e, ModelReplied))
+    assert replied.malformed_call == "the call of 'calculate' ends before it is complete"
+    assert broken in replied.repairs[0]
+    told = server.chats[1].body["messages"][-1]
+    assert told["role"] == "system"
+    assert "the call of 'calculate' ends" in told["content"]
+
+
+async def test_two_calls_in_a_row_that_cannot_be_read_end_the_run(
+    tmp_path: Path, session: aiohttp.ClientSession
+) -> None:
+    broken = '<tool_call>{"name":"calculate","arguments":{"expression":"2+2"</tool_call>'
+    async with hardened_bench(tmp_path, session, broken, broken, "never") as (b, _):
+        run = await b.run()
+    assert (run["status"], run["reason"]) == ("incomplete", "empty_model_reply")
+    assert run["answer"] == ""
+    assert "ends before it is complete" in run["explanation"]
 
 
 async def test_what_the_model_invents_after_its_call_is_no_answer(

@@ -153,7 +153,7 @@ def test_anything_else_is_no_call(text: str) -> None:
      '{"result": 4}', "calculate the sum", "Active users", "> quote", "- item", "2+2"],
 )  # fmt: skip
 def test_ordinary_answer_is_known_for_one_after_a_few_characters(text: str) -> None:
-    assert not CALLS.may_begin(text[:12])
+    assert not CALLS.may_begin(text[:18])
 
 
 def test_several_calls_are_all_recognised_in_order() -> None:

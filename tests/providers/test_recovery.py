@@ -1,7 +1,5 @@
 """Replies mended: calls, thinking and text each where they belong, live and at the end."""
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +8,6 @@ from inglenook.errors import ProviderError
 from inglenook.events import TextDelta
 from inglenook.messages import Message, Reasoning, ToolCall
 from inglenook.providers.base import ModelAbilities, ModelReply
-from inglenook.providers.call_text import after_noise
 from inglenook.providers.calls import MALFORMED_ARGUMENTS
 from inglenook.providers.live_text import LiveText
 from inglenook.providers.recovery import MAX_REPEATED_PIECES, RecoveringProvider
@@ -190,34 +187,17 @@ SNIPPETS = [
     *("<think>", "</think>", "<|im_end|>", "`", "```", "\n", " ", "<", "<|", "</", ">", "a", "{"),
     *('{"name": ', "Action:", "[", "It is", "<tool_call>", "thinking", "calculate", "(", '"'),
     *('{"name": "calculate", "arguments": {}}', "</tool_call>", ".\n", "Action Input:"),
+    *("I'll look.\n", "\n<think>", "[THINK]", "[/THINK]", "<|python_tag|>", "```json\n", ":\n"),
+    *('{"name": "calculate", "arguments": {"expression": "2"}}', ">>>", "<|channel|>", "analysis"),
+    *("<|message|>", "<|end|>", "Thought: x\n", "functools[", "</thinking>", "`<think>`", "~~~"),
 ]
 
 
-@settings(max_examples=400)
-@given(st.lists(st.sampled_from(SNIPPETS), max_size=12), st.integers(1, 6))
+@settings(max_examples=600)
+@given(st.lists(st.sampled_from(SNIPPETS), max_size=12), st.integers(1, 9))
 async def test_what_was_shown_is_what_the_answer_is(pieces: list[str], piece_chars: int) -> None:
     """For any text and any cut, but for thinking whose opening tag is missing."""
     text = "".join(pieces)
     got = await mended(text, piece_chars)
-    shown = got.text
-    if got.reply.recovered_from == "content":
-        shown = shown[after_noise(shown, 0) :]
     if not split_thinking(text).opening_is_missing:
-        assert shown.strip() == got.reply.message.text.strip()
-
-
-async def test_a_normal_answer_costs_next_to_nothing() -> None:
-    text = "The answer is in the handbook: `apt` keeps < 1 GB of packages. " * 94
-    reply = ModelReply(message=Message(role="assistant", text=text))
-    plain, wrapped = ScriptedProvider(piece_chars=6), ScriptedProvider(piece_chars=6)
-    recovering = RecoveringProvider(wrapped)
-
-    async def cost_s(provider: ScriptedProvider | RecoveringProvider) -> float:
-        (plain if provider is plain else wrapped).add(reply)
-        began = time.process_time()
-        await streamed(provider)
-        return time.process_time() - began
-
-    best = min([await cost_s(recovering) for _ in range(15)])
-    bare = min([await cost_s(plain) for _ in range(15)])
-    assert best - bare < 0.002, f"{(best - bare) * 1000:.2f} ms for 1,000 tokens"
+        assert got.text.strip() == got.reply.message.text.strip()

@@ -89,18 +89,44 @@ async def test_invented_observation_is_no_answer() -> None:
 
 @pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN.keys())
 @pytest.mark.parametrize("piece_chars", [1, 0])
-async def test_broken_call_is_one_that_cannot_run(text: str, piece_chars: int) -> None:
+async def test_broken_call_runs_nothing_and_is_no_answer(text: str, piece_chars: int) -> None:
     got = await mended(text, piece_chars)
-    ((name, arguments),) = got.calls
-    assert (name, list(arguments)) == ("calculate", [MALFORMED_ARGUMENTS])
+    assert got.calls == []
+    assert got.reply.malformed_call is not None
+    assert "the call of 'calculate'" in got.reply.malformed_call
+    assert got.reply.recovered_from is None
     assert got.text == got.reply.message.text == ""
-    assert "kept as text" in got.reply.repairs[-1]
+    assert text in got.reply.repairs[0], "the raw reply is kept"
 
 
-async def test_sound_call_before_a_broken_one_is_kept() -> None:
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN.keys())
+async def test_broken_call_after_words_of_intent_leaves_the_words(text: str) -> None:
+    got = await mended(f"Let me compute that.\n{text}")
+    assert got.calls == []
+    assert got.reply.malformed_call is not None
+    assert got.text.strip() == got.reply.message.text == "Let me compute that."
+
+
+@pytest.mark.parametrize(
+    "text", ["<tool_call>", "<tool_call>\n", '<tool_call>\n{"nam', "[TOOL_CALLS]"]
+)
+async def test_call_that_ends_before_its_name_is_no_answer(text: str) -> None:
+    got = await mended(text)
+    assert (got.calls, got.text) == ([], "")
+    assert got.reply.malformed_call == "it ends before the name of a tool"
+
+
+async def test_broken_call_in_thinking_that_says_nothing_else_is_named() -> None:
+    got = await mended('<think>I look.\n<tool_call>\n{"name": "calculate", "argum')
+    assert got.reply.malformed_call == "the call of 'calculate' ends before it is complete"
+    assert (got.calls, got.text, got.reply.message.text) == ([], "", "")
+
+
+async def test_sound_call_before_a_broken_one_is_kept_and_the_broken_one_refused() -> None:
     got = await mended(f'{TAGGED}\n<tool_call>{{"name": "calculate", "argum')
     assert got.calls[0] == SUM
     assert list(got.calls[1][1]) == [MALFORMED_ARGUMENTS]
+    assert got.reply.malformed_call is None
 
 
 @pytest.mark.parametrize(
@@ -147,7 +173,7 @@ ANSWERS = {
     "tag and braces in prose": 'A <tool_call> holds JSON like {"name": "calculate"} in one line.',
     "placeholder": 'Models write:\n<tool_call>{"name": "tool_name", "arguments": {}}</tool_call>',
     "dots": "It begins so.\n<tool_call>...</tool_call>",
-    "long": "The tags are described here. " * 8 + f"\n{TAGGED}",
+    "long": "The tags are described here. " * 21 + f"\n{TAGGED}",
     "parentheses in prose": "Use calculate(expression) or web_search(query) for that.",
     "name first": "web_search(query) is the function that looks things up.",
     "name and prose": "web_search is off. calculate(expression) works.",
@@ -165,6 +191,13 @@ ANSWERS = {
     "action in prose": "Action: none is needed.\nThe file is fine.",
     "thought in prose": "Thought: it is fine.\nAction is not needed.",
     "question": "Shall I call calculate(expression='2+2')?",
+    "block quote": f"They write:\n> {TAGGED}",
+    "indented": f"I will show you.\n\n    {TAGGED}",
+    "fence after intent": f"Let me show you how a call looks:\n```json\n{CALL}\n```",
+    "would": f"I will explain. The call would be:\n\n{CALL}",
+    "more behind it": f"Let me see.\n\n{CALL}\n\nThat is what I sent.",
+    "no intent": f"The request:\n{CALL}",
+    "line of code": "I will write it:\n```python\nx = 1\ncalculate(expression='2+2')\n```",
     "list of tools": "- calculate(expression)\n- web_search(query)\n- read_document(name)",
 }
 

@@ -15,6 +15,7 @@ from inglenook.providers.openai_chat import OpenAIChatProvider
 from inglenook.providers.recovery import RecoveringProvider
 from inglenook.providers.retry import RetryingProvider
 from inglenook.providers.speed import MeasuredProvider
+from inglenook.providers.think_tags import begins_thinking
 from inglenook.providers.tool_mode import ToolModeProvider
 from inglenook.providers.weights_file import Report
 from inglenook.providers.window import WindowGuard
@@ -119,6 +120,8 @@ def wrapped(transport: ModelProvider, spec: ModelSpec, memory: ModelMemory) -> M
     within another, for models that write a call of their own kind all the same.
     """
     guarded = WindowGuard(transport, counts_whole_prompt=spec.provider != "ollama")
-    native = RecoveringProvider(RetryingProvider(guarded))
+    native = RecoveringProvider(
+        RetryingProvider(guarded), begins_thinking=begins_thinking(spec.model)
+    )
     envelope = RecoveringProvider(EnvelopeProvider(native, spec, memory))
     return ToolModeProvider(native, envelope, spec, memory)

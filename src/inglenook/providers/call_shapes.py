@@ -47,6 +47,7 @@ class ToolNames:
 
     def __init__(self, tools: Sequence[ToolSchema]) -> None:
         ours = {name: _stand_in(name, {parameter: {}}) for name, parameter in OURS.items()}
+        self._own = {tool.name.lower() for tool in tools}
         self._by_lower = ours | {tool.name.lower(): tool for tool in tools}
 
     @property
@@ -54,7 +55,11 @@ class ToolNames:
         return self._by_lower.keys()
 
     def find(self, name: str) -> ToolSchema | None:
-        return self._by_lower.get(name.strip().removeprefix("functions.").lower())
+        return self._by_lower.get(_plain(name).lower())
+
+    def is_tool(self, name: str) -> bool:
+        """Whether the run itself has the tool."""
+        return _plain(name).lower() in self._own
 
     def find_known(self, name: str) -> ToolSchema | None:
         """As `find`, where only a name that is known makes a call of what stands there."""
@@ -128,6 +133,8 @@ class ToolNames:
     def _python_call(self, node: ast.expr) -> FoundCall | None:
         if not isinstance(node, ast.Call):
             return None
+        if _called_name(node.func) == "print" and len(node.args) == 1 and not node.keywords:
+            return self._python_call(node.args[0])  # Gemma prints what its code gives
         tool = self.find(_called_name(node.func))
         if tool is None:
             return None
@@ -153,7 +160,7 @@ class AnyToolName(ToolNames):
 
     def find(self, name: str) -> ToolSchema | None:
         known = super().find(name)
-        plain = name.strip().removeprefix("functions.")
+        plain = _plain(name)
         if known is not None or not _TOOL_NAME.fullmatch(plain):
             return known
         return _stand_in(plain, {})
@@ -195,16 +202,26 @@ def only_parameter(tool: ToolSchema) -> str | None:
 def from_text(tool: ToolSchema, name: str, text: str) -> object:
     """A value written as XML text: text where the tool wants text, else what its JSON says."""
     text = text.removeprefix("\n").removesuffix("\n")
-    if dict_in(properties(tool), name).get("type") == "string":
+    wanted = dict_in(properties(tool), name).get("type")
+    if wanted == "string":
         return text
+    if wanted == "boolean" and text in ("True", "False"):
+        return text == "True"
     try:
         return decode(text.encode("utf-8", "surrogatepass"))
     except ValueError:
         return text
 
 
+def _plain(name: str) -> str:
+    """A tool's name without the name space that models put before it."""
+    return name.strip().removeprefix("functions.").removeprefix("default_api.")
+
+
 def _called_name(function: ast.expr) -> str:
-    """The name in `f(…)` and `functions.f(…)`."""
+    """The name in `f(…)`, `functions.f(…)` and Llama's `f.call(…)`."""
+    if isinstance(function, ast.Attribute) and function.attr == "call":
+        function = function.value
     if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
         return f"{function.value.id}.{function.attr}"
     return function.id if isinstance(function, ast.Name) else ""

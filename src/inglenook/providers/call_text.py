@@ -5,20 +5,27 @@ around them (tags, fences, lead-ins), from its first character to its last. So a
 quotes or explains a call is never taken for one.
 
 Formats: `<tool_call>{json}</tool_call>` (Hermes, Qwen), `<function=f><parameter=p>` (Qwen Coder),
-`<arg_key>`/`<arg_value>` (GLM), `<|tool_call_begin|>functions.f:0` (Kimi), `f<｜tool▁sep｜>`
-(DeepSeek), `[TOOL_CALLS]f[ARGS]{json}` (Mistral), `<|python_tag|>` (Llama), `tool_code` (Gemma),
+`<invoke name="f"><parameter name="p">` (MiniMax, DeepSeek V3.2), `<arg_key>`/`<arg_value>` (GLM),
+`<|tool_call_begin|>functions.f:0` (Kimi), `f<｜tool▁sep｜>` (DeepSeek), `[TOOL_CALLS]f[ARGS]{json}`
+(Mistral), `<|python_tag|>` (Llama), `tool_code` and `call:f{p:…}` (Gemma), `functools[…]` (Phi),
+`<|START_ACTION|>[…]` (Command R), `commentary to=functions.f` (gpt-oss), `>>>f` (Functionary),
 `Calling tools: […]`, `Action: f` / `Action Input: {json}`, bare or fenced JSON and Python.
 """
 
 import json
 import re
 
-from inglenook.providers.call_shapes import FIRST_KEYS, FoundCall, ToolNames
+from inglenook.messages import ToolSchema
+from inglenook.providers.call_heads import MAX_HEAD_CHARS, CallHeads
+from inglenook.providers.call_marks import NAMESPACE, after_noise
+from inglenook.providers.call_shapes import FoundCall, ToolNames, required
 from inglenook.providers.call_values import (
     closing_bracket,
+    escaped_pairs,
     object_in,
     one_call,
     pairs,
+    parameters,
     python_literal,
     value_with_keys_once,
     with_keys_once,
@@ -29,43 +36,30 @@ MAX_CALL_CHARS = 200_000
 MAX_CALLS = 64
 """Tags that are tried in thinking, from the end; each try may read all that follows it."""
 
-TAGS = (
-    "tool_call|tool_calls|function_call|function_calls|longcat_tool_call|tool_code|tool_use"
-    "|tools?|functions|invocation|calls?|action|minimax:tool_call"
-)
-_TOKEN = r"<\|[\w▁]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>"  # noqa: S105  # markup, no secret
-TOKEN = re.compile(_TOKEN)
-"""A control token of a chat template; none belongs in a reply."""
-TOKEN_BEGINS = re.compile(r"(?:<(?:[|｜][\w▁ ]{0,40}[|｜]?)?)?")
-"""The beginning of one, or nothing."""
-_NOISE = re.compile(
-    rf"\s+|[,;]|</?(?:{TAGS})>|\[/?(?:tool_calls?|function_calls?|TOOL_CALLS?)\]|\[ARGS\]|{_TOKEN}"
-    r"|```[a-z_]*|function(?=<｜tool▁sep｜>)"
-    r"|(?:calling tools?|tool calls?|action(?: input)?|arguments|observation)\s*:"
-    r"|thought:[^\n]*\n",
-    re.IGNORECASE,
-)
 _EXPLICIT = re.compile(
     r"<(?:tool_calls?|function_calls?|longcat_tool_call|minimax:tool_call)>|\[tool_calls?\]"
     r"|<function[= ]|<invoke |<\|tool_calls?_(?:section_)?begin\|>|<｜tool▁calls▁begin｜>",
     re.IGNORECASE,
 )
 _FUNCTION = re.compile(
-    r"<(function|invoke)(?:=|\s+name=)[\"']?([\w.\-]+)[\"']?\s*>(.*?)</\1>", re.DOTALL
-)
-_PARAMETER = re.compile(
-    r"\s*<parameter(?:=|\s+name=)[\"']?([\w.\-]+)[\"']?[^<>]*>(.*?)</parameter>\s*", re.DOTALL
+    rf"<{NAMESPACE}(?P<tag>function|invoke|tool|tool_call)"
+    r"(?:=|\s+name=)[\"']?(?P<name>[\w.\-]{1,64})(?![\w.\-])[^<>]*>"
 )
 _ARGUMENT_PAIR = re.compile(
     r"\s*<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL
 )
-_NAME = re.compile(r"(?:functions\.)?([\w\-]+)(?::\d+)?", re.IGNORECASE)
+_NAME = re.compile(r"((?:(?:functions|default_api)\.)?[\w\-]+)(?::\d+)?", re.IGNORECASE)
+_CALLED_SO = re.compile(r"(?:\.call)?\(")
 _CHILD = re.compile(r"\s*<([\w\-]+)>(.*?)</\1>\s*", re.DOTALL)
-_FIRST_KEY = re.compile(r"\{\{?\s*(?:$|[\"'](\w*)($|[\"']))")
-_FIRST_NAME = re.compile(
-    r"\{\{?\s*[\"'](?:name|tool|tool_name|action)[\"']\s*:\s*[\"']([^\"']*)[\"']"
+_NAMED_ELEMENT = re.compile(
+    r"<(?:tool_)?name>\s*([\w.\-]+)\s*</(?:tool_)?name>\s*"
+    r"<(arguments|parameters|args|input)>(.*?)</\2>",
+    re.DOTALL,
 )
+_CLOSING_TAG = re.compile(rf"\s*(?:</{NAMESPACE}tool_call>|<\|/?tool_call\w*\|>)", re.IGNORECASE)
 _json = json.JSONDecoder(strict=False)
+
+Taken = tuple[list[FoundCall], int]
 
 
 class CallText:
@@ -73,41 +67,27 @@ class CallText:
 
     def __init__(self, names: ToolNames) -> None:
         self._names = names
+        self._heads = CallHeads(names)
+
+    def may_begin(self, head: str) -> bool:
+        """Whether a text that begins like this may still turn out to be calls."""
+        return self._heads.may_begin(head)
 
     def in_answer(self, text: str) -> list[FoundCall]:
         """The calls that `text` consists of; none where it is anything more."""
-        if len(text) > MAX_CALL_CHARS or not self.may_begin(text[:400]):
+        if len(text) > MAX_CALL_CHARS or not self.may_begin(text[:MAX_HEAD_CHARS]):
             return []
-        return self._all_of(text)
+        return self.all_of(text)
 
     def in_thinking(self, text: str) -> list[FoundCall]:
         """The calls that thinking ends with; in explicit tags, since models think about calls."""
         text = text[-MAX_CALL_CHARS:]
-        starts = [found.start() for found in _EXPLICIT.finditer(text)][-MAX_CALLS:]
-        for start in starts:
-            is_quoted = text.count("`", 0, start) % 2
-            if not is_quoted and (calls := self._all_of(text[start:])):
+        for start in explicit_starts(text):
+            if calls := self.all_of(text[start:]):
                 return calls
         return []
 
-    def may_begin(self, head: str) -> bool:
-        """Whether a text that begins like this may still turn out to be calls."""
-        head = head.lstrip()
-        while token := TOKEN.match(head):
-            if "tool" in token[0] or "python_tag" in token[0]:
-                return True
-            head = head[token.end() :].lstrip()
-        first = head[:1]
-        if first == "{":
-            return self._may_begin_object(head)
-        if first == "[":
-            rest = head[1:].lstrip()
-            return not rest or self._may_begin_object(rest) or self._may_begin_word(head)
-        if first == "`":
-            return self._may_begin_fence(head)
-        return bool(TOKEN_BEGINS.fullmatch(head)) or self._may_begin_word(head)
-
-    def _all_of(self, text: str) -> list[FoundCall]:
+    def all_of(self, text: str) -> list[FoundCall]:
         calls: list[FoundCall] = []
         position = 0
         while True:
@@ -120,7 +100,7 @@ class CallText:
             found, position = taken
             calls += found
 
-    def take(self, text: str, start: int) -> tuple[list[FoundCall], int] | None:
+    def take(self, text: str, start: int) -> Taken | None:
         """The calls written at `start` and where they end."""
         first = text[start]
         if text.startswith("{{", start):  # Qwen2.5 Coder: its template shows calls like this
@@ -134,7 +114,7 @@ class CallText:
             return self._take_function(text, start) or self._take_element(text, start)
         return self._take_named(text, start)
 
-    def _take_value(self, text: str, start: int) -> tuple[list[FoundCall], int] | None:
+    def _take_value(self, text: str, start: int) -> Taken | None:
         value: object
         is_python = False
         try:
@@ -151,19 +131,32 @@ class CallText:
         calls = self._names.calls_in(value)
         return (with_keys_once(calls, text[start:end], is_python=is_python), end) if calls else None
 
-    def _take_function(self, text: str, start: int) -> tuple[list[FoundCall], int] | None:
+    def _take_function(self, text: str, start: int) -> Taken | None:
+        """A tag with the tool's name, and in it JSON or parameters in tags."""
         found = _FUNCTION.match(text, start)
-        tool = self._names.find(found[2]) if found else None
+        tool = self._names.find(found["name"]) if found else None
         if found is None or tool is None:
             return None
-        body = found[3]
-        arguments = object_in(body)
-        if arguments is None:
-            arguments = pairs(_PARAMETER, body, tool)
-        return one_call(tool, arguments, found.end())
+        position = found.end()
+        closing = re.compile(rf"\s*</{NAMESPACE}{found['tag']}>")
+        brace = after_noise(text, position)
+        if text[brace : brace + 1] == "{":
+            try:
+                value, end = _json.raw_decode(text, brace)
+            except (ValueError, RecursionError):
+                return None
+            arguments = value_with_keys_once(value, text[brace:end])
+        else:
+            arguments, end = parameters(text, position, tool)
+        closed = closing.match(text, end)
+        return one_call(tool, arguments, closed.end()) if closed else None
 
-    def _take_element(self, text: str, start: int) -> tuple[list[FoundCall], int] | None:
-        """`<tool><parameter>value</parameter></tool>`, or JSON in place of the inner tags."""
+    def _take_element(self, text: str, start: int) -> Taken | None:
+        """`<tool><parameter>value</parameter></tool>`, or JSON in place of the inner tags; or
+        `<name>` and `<arguments>`."""
+        if named := _NAMED_ELEMENT.match(text, start):
+            tool = self._names.find(named[1])
+            return one_call(tool, object_in(named[3]), named.end()) if tool else None
         found = _CHILD.match(text, start)
         tool = self._names.find_known(found[1]) if found else None
         if found is None or tool is None:
@@ -173,79 +166,57 @@ class CallText:
             arguments = pairs(_CHILD, found[2], tool)
         return one_call(tool, arguments, found.end())
 
-    def _take_named(self, text: str, start: int) -> tuple[list[FoundCall], int] | None:
+    def _take_named(self, text: str, start: int) -> Taken | None:
         """The tool's name, then its arguments: Python, JSON, or GLM's pairs."""
+        if text.startswith("print(", start):
+            return self._take_python(text, start, start + len("print"))
+        if text.startswith("call:", start):
+            return self._take_escaped(text, start + len("call:"))
         found = _NAME.match(text, start)
         tool = self._names.find(found[1]) if found else None
         if found is None or tool is None:
             return None
         position = found.end()
-        if text[position : position + 1] == "(":
-            end = closing_bracket(text, position)
-            calls = self._names.python_calls(text[start:end]) if end else None
-            return (calls, end) if calls and end else None
+        if bracket := _CALLED_SO.match(text, position):
+            return self._take_python(text, start, bracket.end() - 1)
         if _ARGUMENT_PAIR.match(text, position):
             end = position
             while pair := _ARGUMENT_PAIR.match(text, end):
                 end = pair.end()
             return one_call(tool, pairs(_ARGUMENT_PAIR, text[position:end], tool), end)
-        position = after_noise(text, position)
-        if text[position : position + 1] != "{":
+        return self._take_arguments(tool, text, position)
+
+    def _take_python(self, text: str, start: int, bracket: int) -> Taken | None:
+        end = closing_bracket(text, bracket)
+        calls = self._names.python_calls(text[start:end]) if end else None
+        return (calls, end) if calls and end else None
+
+    def _take_escaped(self, text: str, start: int) -> Taken | None:
+        """`f{name:<escape>text<escape>,name:3}`: FunctionGemma."""
+        found = _NAME.match(text, start)
+        tool = self._names.find(found[1]) if found else None
+        if found is None or tool is None:
             return None
+        arguments, end = escaped_pairs(text, found.end(), tool)
+        return one_call(tool, arguments, end)
+
+    def _take_arguments(self, tool: ToolSchema, text: str, after_name: int) -> Taken | None:
+        position = after_noise(text, after_name)
+        if text[position : position + 1] != "{":
+            is_whole = not required(tool) and _CLOSING_TAG.match(text, after_name)
+            return ([FoundCall(name=tool.name, arguments={})], after_name) if is_whole else None
+        value: object
         try:
             value, end = _json.raw_decode(text, position)
         except (ValueError, RecursionError):
-            return None
+            end = closing_bracket(text, position)
+            if end is None:
+                return None
+            return one_call(tool, python_literal(text[position:end]), end)
         return one_call(tool, value_with_keys_once(value, text[position:end]), end)
 
-    def _may_begin_object(self, head: str) -> bool:
-        key = _FIRST_KEY.match(head)
-        if key is None:
-            return False
-        if key[2] and key[1] not in FIRST_KEYS:
-            meant = "final_answer" if key[1] == "answer" else key[1]
-            return self._names.find(meant) is not None
-        name = _FIRST_NAME.match(head)
-        return name is None or self._names.find(name[1]) is not None
 
-    def _may_begin_fence(self, head: str) -> bool:
-        if len(head) < 3:
-            return "```".startswith(head)
-        info, newline, rest = head[3:].partition("\n")
-        language = info.strip().lower()
-        languages = ("json", "python", "py", "tool_code", "tool_call", "xml", "text", "")
-        if not newline:
-            return head.startswith("```") and any(known.startswith(language) for known in languages)
-        return language in languages and not rest.startswith("`") and self.may_begin(rest)
-
-    def _may_begin_word(self, head: str) -> bool:
-        low = head.lower()
-        if any(start.startswith(low[: len(start)]) for start in _STARTS):
-            return True
-        for name in self._names.lower:
-            for start in (f"<{name}>", f"[{name}("):
-                if start.startswith(low[: len(start)]):
-                    return True
-            for start in (name, f"functions.{name}"):
-                if start.startswith(low):
-                    return True
-                if low.startswith(start) and not _NOT_ARGUMENTS.match(low, len(start)):
-                    return True
-        return False
-
-
-def after_noise(text: str, position: int) -> int:
-    """The position after tags, fences and lead-ins that stand at `position`."""
-    while noise := _NOISE.match(text, position):
-        position = noise.end()
-    return position
-
-
-_STARTS = (
-    *(f"<{tag.replace('s?', '')}" for tag in TAGS.split("|")),
-    *("<function=", "<function ", "<invoke "),
-    *("[tool_call", "[function_call"),
-    *("calling tool", "tool call:", "tool calls:", "action:", "thought:"),
-)
-_NOT_ARGUMENTS = re.compile(r"(?::\d+)?(?:\w|\s*[^\s({\[<`\"':a])")
-"""What cannot stand between a tool's name and its arguments (`a` for `Action Input:`)."""
+def explicit_starts(text: str) -> list[int]:
+    """Where explicit tags of calls stand in thinking, outside of inline code; the last few."""
+    starts = [found.start() for found in _EXPLICIT.finditer(text)][-MAX_CALLS:]
+    return [start for start in starts if text.count("`", 0, start) % 2 == 0]

@@ -18,12 +18,11 @@ from inglenook.providers.base import (
     Part,
     StreamOptions,
 )
-from inglenook.providers.call_shapes import FoundCall
 from inglenook.providers.calls import RawCall, finished_calls
 from inglenook.providers.finish_reasons import CUT_OFF_NOTE, is_cut_off
 from inglenook.providers.live_text import LiveText
-from inglenook.providers.think_tags import split_thinking, without_tokens
-from inglenook.providers.written_calls import WrittenCalls
+from inglenook.providers.think_tags import Split, split_thinking, without_tokens
+from inglenook.providers.written_calls import Written, WrittenCalls
 
 MAX_REPEATED_PIECES = 4096
 """Equal pieces in a row. A table's rule or a blank page has hundreds; a model that is stuck goes
@@ -34,9 +33,11 @@ class RecoveringProvider:
     """Wraps the innermost provider or the retrying one; its replies hold calls, text and thinking
     each in their place."""
 
-    def __init__(self, inner: ModelProvider) -> None:
+    def __init__(self, inner: ModelProvider, *, begins_thinking: bool = False) -> None:
+        """`begins_thinking`: the model probably writes its thinking without an opening tag, so
+        that its first text is not shown as an answer."""
         self._inner = inner
-        self._opening_is_missing = False
+        self._opening_is_missing = self._is_guess = begins_thinking
         """Seen once: from then on this model's text counts as thinking up to the closing tag."""
 
     async def stream(
@@ -49,7 +50,7 @@ class RecoveringProvider:
             async for part in parts:
                 if isinstance(part, ModelReply):
                     reply = self._mended(part, messages, calls)
-                    is_call = reply.recovered_from == "content"
+                    is_call = reply.recovered_from == "content" or reply.malformed_call is not None
                     for delta in live.end(reply.message.text, is_call=is_call):
                         yield delta
                     yield reply
@@ -75,25 +76,31 @@ class RecoveringProvider:
     ) -> ModelReply:
         message = reply.message
         split = split_thinking(message.text)
-        self._opening_is_missing = self._opening_is_missing or split.opening_is_missing
+        self._learn(message, split)
         if split.thinking:
             message = replace(message, reasoning=_joined(message.reasoning, split.thinking))
         if calls is not None and not message.tool_calls:
             if written := calls.in_answer(split.answer):
                 message = replace(message, text=split.answer)
-                mended = _with_calls(reply, message, written.calls, messages, "content")
-                lead_in = without_tokens(written.lead_in)
-                return replace(mended, message=replace(mended.message, text=lead_in))
+                return _with_written(reply, message, written, messages, "content")
             thinking = message.reasoning.text if message.reasoning else ""
             if thinking and not split.answer.strip() and (found := calls.in_thinking(thinking)):
                 message = replace(message, text="")
-                return _with_calls(reply, message, found, messages, "thinking")
+                return _with_written(reply, message, found, messages, "thinking")
         answer = without_tokens(split.answer)
         if answer != message.text:
             message = replace(message, text=answer)
         if is_cut_off(reply.finish_reason) and answer and not message.tool_calls:
             reply = replace(reply, message=message, repairs=(*reply.repairs, CUT_OFF_NOTE))
         return reply if message is reply.message else replace(reply, message=message)
+
+    def _learn(self, message: Message, split: Split) -> None:
+        """Whether this model's text begins inside of its thinking; a guess holds until a reply
+        contradicts it."""
+        if split.opening_is_missing:
+            self._opening_is_missing, self._is_guess = True, False
+        elif self._is_guess and (split.answer.strip() or message.reasoning):
+            self._opening_is_missing = self._is_guess = False
 
 
 def _joined(native: Reasoning | None, thinking: str) -> Reasoning:
@@ -103,19 +110,20 @@ def _joined(native: Reasoning | None, thinking: str) -> Reasoning:
     return replace(native, text=f"{native.text}\n\n{thinking}" if native.text else thinking)
 
 
-def _with_calls(
+def _with_written(
     reply: ModelReply,
     message: Message,
-    found: Sequence[FoundCall],
+    written: Written,
     messages: Sequence[Message],
     source: str,
 ) -> ModelReply:
-    raw = [RawCall(None, call.name, call.arguments) for call in found]
+    raw = [RawCall(None, call.name, call.arguments) for call in written.calls]
     calls, notes = finished_calls(raw, messages)
     kept = (f"the model wrote its call as text: {message.text}",) if message.text else ()
     return replace(
         reply,
-        message=replace(message, text="", tool_calls=calls),
-        recovered_from=source,
+        message=replace(message, text=without_tokens(written.lead_in), tool_calls=calls),
+        recovered_from=source if calls else None,
+        malformed_call=written.malformed,
         repairs=(*reply.repairs, *kept, *notes),
     )
