@@ -244,12 +244,13 @@ async def bench(
     limits: RequestLimits | None = None,
     knowledge: Knowledge | None = None,
     spec: ModelSpec = MODEL,
+    models: ModelCatalogue | None = None,
     tool_result_tokens: int | None = None,
 ) -> AsyncGenerator[Bench, None]:
     store = SqliteStore(home)
     owners = Owners(home)
     toolbox = FixedToolbox(local=tools, web=web, documents=documents)
-    models = ModelCatalogue(
+    models = models or ModelCatalogue(
         configured=[spec],
         discoveries=[],
         make_provider=lambda spec: provider,

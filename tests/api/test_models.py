@@ -71,3 +71,24 @@ async def test_without_any_model_the_ways_to_get_one_are_told(tmp_path: Path):
         assert (answer["items"], answer["default"]) == ([], None)
         assert "ollama pull" in answer["hint"]
         assert (await client.get("/v1/models")).json == {"object": "list", "data": []}
+
+
+async def test_a_model_without_its_key_is_listed_and_a_run_of_it_is_refused(tmp_path: Path):
+    fault = "model 'keyless': the environment has no BIG_KEY; set it to the key and start again"
+    models = ModelCatalogue(
+        configured=[spec("good"), spec("keyless")],
+        discoveries=[],
+        make_provider=lambda _: ScriptedProvider(abilities=ModelAbilities(tools=True)),
+        faults={"keyless": fault},
+    )
+    async with bench(tmp_path, replies(say("x")), models=models) as b, serve(b) as client:
+        listed = (await client.get("/api/models")).json["items"]
+        assert [(item["id"], item["error"]) for item in listed] == [
+            ("good", None),
+            ("keyless", fault),
+        ]
+        body = {"model": "keyless", "messages": [{"role": "user", "content": "hi"}]}
+        for path in ("/api/runs", "/agent/run", "/v1/chat/completions"):
+            answer = await client.post(path, body)
+            assert (answer.status, "BIG_KEY" in answer.body.decode()) == (422, True)
+        assert (await client.get("/api/runs")).json["items"] == []

@@ -17,7 +17,7 @@ from pathlib import Path
 import uvicorn
 
 from inglenook.api.app import create_app
-from inglenook.api.page import PAGE_FOLDER
+from inglenook.api.page_folder import PAGE_FOLDER
 from inglenook.api.services import Services
 from inglenook.bootstrap.runtime import Runtime, open_runtime, prepare_home
 from inglenook.cli.client import SERVER_FILE
