@@ -229,6 +229,17 @@ def test_a_repeated_id_does_not_give_an_old_call_a_new_result():
     assert [m.text for m in valid if m.role == "tool"] == [NOT_RECORDED, "new"]
 
 
+def test_results_under_one_id_go_to_the_nearest_call_that_waits_for_one():
+    twice = [say("", call("x")), say("", call("x"))]
+    valid = valid_history([ASK, *twice, result("x", "1"), result("x", "2"), result("x", "3")])
+    assert [m.text for m in valid if m.role == "tool"] == ["2", "1"]
+
+
+def test_a_result_without_an_id_is_of_no_later_call():
+    history = [ASK, result(None, "lost"), say("", call("1")), GO_ON]
+    assert valid_history(history)[2].text == NOT_RECORDED
+
+
 def test_answers_in_a_row_are_one_answer_and_so_is_text_before_a_call():
     thought = Reasoning(text="hm", field="thinking")
     second = Message(role="assistant", text="b", tool_calls=(call("1"),), reasoning=thought)

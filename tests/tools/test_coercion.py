@@ -171,6 +171,11 @@ def test_what_loses_something_is_guessed_for_reads_and_refused_for_others(
         (listed(PAIR), [{"n": 1}, {}], "a.1.n: is missing, wanted an integer"),
         (PAIR, '{"n": 1, "n": 2}', "a: wanted an object with 'n', got '{\"n\": 1, \"n\": 2}'"),
         (listed(INTEGER), "(1, 2)", "a: wanted an array, each entry an integer, got '(1, 2)'"),
+        (
+            listed({}),
+            "[{'n': 1, 'n': 2}]",
+            "a: wanted an array, each entry a value, got \"[{'n': 1, 'n': 2}]\"",
+        ),
         (PAIR, "n", "a: wanted an object with 'n', got 'n'"),
         ({"anyOf": [INTEGER, NULL]}, "x", "a: wanted an integer or null, got 'x'"),
         ({"anyOf": [PAIR, NULL]}, {"n": "x"}, "a.n: wanted an integer, got 'x'"),
