@@ -2,7 +2,7 @@
 
 It speaks Ollama's native API and OpenAI's Chat Completions, both streamed, over real sockets:
 
-    POST /api/chat, /api/show    GET /api/tags, /api/version
+    POST /api/chat, /api/show    GET /api/tags, /api/version, /api/ps
     POST /v1/chat/completions    GET /v1/models
 
     async with ScriptedServer([calls(("calculate", {"expression": "2+2"})), "It is 4."]) as server:
@@ -74,9 +74,10 @@ class ScriptedServer:
         api_key: str | None = None,
     ) -> None:
         """
-        `models`: name -> {"capabilities": [...], "context_length": int, "family": str}, each
-        optional; a chat that names another model gets 404. None: every name is accepted, and
-        `scripted` with tools, thinking and 8192 tokens is listed.
+        `models`: name -> {"capabilities": [...], "context_length": int, "family": str,
+        "loaded": int (the window it runs with now)}, each optional; a chat that names another
+        model gets 404. None: every name is accepted, and `scripted` with tools, thinking and 8192
+        tokens is listed.
         `api_key`: requests without `Authorization: Bearer <key>` get 401.
         """
         self._every = script if callable(script) else None
@@ -153,6 +154,8 @@ class ScriptedServer:
                 return self._show(seen.body.get("model", ""))
             case "GET", "/api/tags":
                 return _json({"models": [self._tag(name) for name in self._offered()]})
+            case "GET", "/api/ps":
+                return _json({"models": self._loaded()})
             case "GET", "/api/version":
                 return _json({"version": "0.0.0-scripted"})
             case "GET", "/v1/models":
@@ -169,6 +172,14 @@ class ScriptedServer:
     def _tag(self, name: str) -> dict[str, Any]:
         family = self._offered()[name].get("family", "scripted")
         return {"name": name, "model": name, "size": 1, "details": {"family": family}}
+
+    def _loaded(self) -> list[dict[str, Any]]:
+        windows = {name: about.get("loaded") for name, about in self._offered().items()}
+        return [
+            {"name": name, "model": name, "context_length": window}
+            for name, window in windows.items()
+            if window
+        ]
 
     def _show(self, name: str) -> web.Response:
         known = self._offered().get(name)

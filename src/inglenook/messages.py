@@ -54,6 +54,11 @@ class Message:
         """Encodings of this message by name, each made once: a history is sent at every step."""
         return {}
 
+    @cached_property
+    def forms(self) -> dict[str, "Message"]:
+        """What is sent in place of this message by name, each made once for the same reason."""
+        return {}
+
     def with_reasoning(self, reasoning: Reasoning | None) -> "Message":
         """This message with that reasoning; itself where it has it already."""
         return self if self.reasoning == reasoning else replace(self, reasoning=reasoning)

@@ -226,6 +226,7 @@ async def test_abilities_are_what_show_says(session: aiohttp.ClientSession) -> N
         "new": {
             "capabilities": ["completion", "tools"],
             "context_length": 40960,
+            "loaded": 16384,
         },
         "old": {"context_length": 2048},
     }
@@ -234,7 +235,7 @@ async def test_abilities_are_what_show_says(session: aiohttp.ClientSession) -> N
         old = OllamaProvider(session, ollama_spec(server.url, model="old"))
         missing = OllamaProvider(session, ollama_spec(server.url, model="none"))
         assert await new.abilities() == ModelAbilities(
-            tools=True, thinking=False, context_tokens=40960
+            tools=True, thinking=False, context_tokens=40960, served_tokens=16384
         )
         assert await old.abilities() == ModelAbilities(context_tokens=2048)
         with pytest.raises(ModelMissing):

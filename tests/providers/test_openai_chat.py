@@ -247,8 +247,8 @@ async def test_models_are_listed_and_abilities_read(session: aiohttp.ClientSessi
     ("entry", "abilities"),
     [
         ({"id": "m"}, ModelAbilities()),
-        ({"max_model_len": 8192}, ModelAbilities(context_tokens=8192)),
-        ({"meta": {"n_ctx": 4096}}, ModelAbilities(context_tokens=4096)),
+        ({"max_model_len": 8192}, ModelAbilities(context_tokens=8192, served_tokens=8192)),
+        ({"meta": {"n_ctx": 4096}}, ModelAbilities(context_tokens=4096, served_tokens=4096)),
         (
             {"context_length": 131072, "supported_parameters": ["tools"]},
             ModelAbilities(tools=True, thinking=False, context_tokens=131072),

@@ -15,7 +15,7 @@ from inglenook.agent.state import RunState
 from inglenook.agent.strategies import system_prompt
 from inglenook.context.base import ContextPolicy
 from inglenook.context.tokens import chars_for
-from inglenook.context.window import Window, window_of
+from inglenook.context.window import Window, believed_ratio, window_of
 from inglenook.errors import CredentialNeeded, InvalidRequest, ProviderBusy
 from inglenook.events import PromptBuilt
 from inglenook.knowledge.base import Knowledge, Retriever
@@ -99,7 +99,12 @@ class Assistant:
             served_window=served_window,
         )
         limits = replace(run.limits, max_result_chars=self._result_chars(state))
-        return await loop.run(state, replace(run, limits=limits, results=state.results))
+        ratio = state.window.ratio
+        try:
+            return await loop.run(state, replace(run, limits=limits, results=state.results))
+        finally:
+            if state.window.ratio != ratio:
+                self._models.memory.learned(offered.spec, token_ratio=state.window.ratio)
 
     def _result_chars(self, state: RunState) -> int:
         """How much of a tool result is shown at once: by configuration, else by the window."""
@@ -181,6 +186,7 @@ class Assistant:
             max_steps=max_steps,
             window=window_of(spec, ModelAbilities()).tokens,
             asks_for_window=spec.provider == "ollama",
+            token_ratio=believed_ratio(self._models.memory.of(spec).token_ratio),
         )
 
     async def _why_no_web(

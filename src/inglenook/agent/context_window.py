@@ -72,7 +72,11 @@ class ContextWindow:
             fits = tokens is None or need <= _room(tokens, run)
             if fits and (not state.window.is_rejected or _has_grown(tokens, state)):
                 return ModelRequest(
-                    view=view, window=tokens, estimated_tokens=need, doubt=state.window.doubt
+                    view=view,
+                    window=tokens,
+                    estimated_tokens=need,
+                    tools_tokens=ceil(self._tools_tokens * state.window.ratio),
+                    doubt=state.window.doubt,
                 )
             self._check_fixed_part(state, run, tokens)
             await self._compact(state, run, tokens, need)

@@ -20,6 +20,8 @@ class ModelRequest:
     """Context tokens to ask for."""
     estimated_tokens: int
     """What `view` and the tools take."""
+    tools_tokens: int = 0
+    """The tools' share of it."""
     doubt: float = 1.0
     """Under 1: the server has just counted so much less that it may have dropped a part; if it
     does so again with a shorter prompt, it is the estimate that is wrong."""
@@ -86,6 +88,7 @@ class ModelCaller:
             max_output_tokens=run.limits.max_output_tokens,
             window=request.window,
             estimated_tokens=round(request.estimated_tokens * request.doubt),
+            tools_tokens=round(request.tools_tokens * request.doubt),
         )
         async with aclosing(self._provider.stream(request.view, schemas, options)) as parts:
             async for part in parts:

@@ -56,6 +56,10 @@ def calibrated(ratio: float, *, estimated: int, reported: int) -> float:
     """The tokens of this model for one of the estimate's, after a prompt that it has counted."""
     if reported < MIN_REPORT or estimated <= 0:
         return ratio
-    learned = ratio * reported / estimated
+    return believed_ratio(ratio * reported / estimated, ratio)
+
+
+def believed_ratio(learned: float | None, otherwise: float = 1.0) -> float:
+    """`learned`, where it can be true."""
     low, high = RATIO_LIMITS
-    return learned if low <= learned <= high else ratio
+    return learned if learned is not None and low <= learned <= high else otherwise

@@ -1,6 +1,6 @@
 """ModelProvider: one model call over the wire, and the values it deals in."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
@@ -31,6 +31,9 @@ class ModelSpec:
     """None: the field is not sent."""
     reasoning_effort: str | None = None
     tool_mode: Literal["auto", "native", "envelope"] = "auto"
+    """How calls travel (`ToolMode`); auto: natively, unless that is known not to work."""
+    place: str | None = None
+    """Stands for `base_url` where something is remembered of a model whose address changes."""
     examples: tuple[Message, ...] = ()
     """Worked conversations put before the user's, for models too small to do without."""
     note: str = ""
@@ -44,6 +47,9 @@ class ModelAbilities:
     tools: bool | None = None
     thinking: bool | None = None
     context_tokens: int | None = None
+    """The largest window that it can be asked for; of servers that are started with one, that."""
+    served_tokens: int | None = None
+    """The window that it runs with now."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +59,11 @@ class StreamOptions:
     """Context tokens to serve the call with, where the server takes that; None: its default."""
     estimated_tokens: int | None = None
     """What the request takes, by our estimate."""
+    tools_tokens: int | None = None
+    """The tools' share of it."""
+    reply_schema: Mapping[str, object] | None = None
+    """JSON Schema that the server must hold the reply's text to. A server that cannot refuses
+    the call as one that is wrong, or takes no notice."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,10 +5,11 @@ Configured models, or else what the reachable servers have, or else the built-in
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from inglenook.errors import ConfigError, InvalidRequest, NotFound, ProviderError, RuntimeFault
 from inglenook.providers.base import ModelAbilities, ModelProvider, ModelSpec
+from inglenook.providers.model_memory import Known, ModelMemory
 from inglenook.providers.model_places import Away, Discovery, Found, away_error, look
 
 THREE_WAYS = (
@@ -35,6 +36,8 @@ class ModelReport:
     error: str | None = None
     is_fetched: bool = True
     """False: the first question fetches it."""
+    known: Known = field(default_factory=Known)
+    """What earlier calls have taught."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,18 +60,21 @@ class ModelCatalogue:
         make_provider: Callable[[ModelSpec], ModelProvider],
         demo: DemoOffer | None = None,
         faults: Mapping[str, str] | None = None,
+        memory: ModelMemory | None = None,
     ) -> None:
         """
         Args:
             make_provider: Raises a ConfigError for a model that cannot be asked as configured.
             demo: Offered only where nothing else is there.
             faults: Why a configured model cannot be used, by its id. It is listed all the same.
+            memory: The one that `make_provider` uses.
         """
         self._configured = list(configured)
         self._discoveries = discoveries
         self._make_provider = make_provider
         self._demo = demo
         self._faults = faults or {}
+        self.memory = memory or ModelMemory()
         self._offered: dict[str, Offered] = {}
         self._abilities: dict[str, tuple[float, ModelAbilities]] = {}
         """What servers said of their models, and when, by model id."""
@@ -117,7 +123,7 @@ class ModelCatalogue:
         known = self._abilities.get(model_id)
         if known is None or now - known[0] > ABILITIES_KEPT_S:
             try:
-                known = (now, await offered.provider.abilities())
+                known = (now, await self._asked(offered))
             except ProviderError:
                 known = (now, ModelAbilities())
             self._abilities[model_id] = known
@@ -152,7 +158,7 @@ class ModelCatalogue:
             raise _no_model(away)
         if not specs and self._demo is not None:
             if not start_demo:
-                return [_unstarted(self._demo)]
+                return [_unstarted(self._demo, self.memory.of(self._demo.spec))]
             specs = [await self._demo.ensure()]
         return [await self._report(spec) for spec in specs]
 
@@ -188,21 +194,33 @@ class ModelCatalogue:
 
     async def _report(self, spec: ModelSpec) -> ModelReport:
         try:
-            abilities = await self._offer(spec.id, spec).provider.abilities()
+            abilities = await self._asked(self._offer(spec.id, spec))
         except (ProviderError, InvalidRequest) as error:
-            return ModelReport(spec=spec, abilities=ModelAbilities(), error=str(error))
+            known = self.memory.of(spec)
+            return ModelReport(spec=spec, abilities=ModelAbilities(), error=str(error), known=known)
         if abilities.tools is None and spec.tool_mode == "native":
             abilities = replace(abilities, tools=True)  # configured by who knows
-        return ModelReport(spec=spec, abilities=abilities)
+        return ModelReport(spec=spec, abilities=abilities, known=self.memory.of(spec))
+
+    async def _asked(self, offered: Offered) -> ModelAbilities:
+        """What the model's server says of it; what there is to learn from that is remembered.
+
+        Raises:
+            ProviderError: As `ModelProvider.abilities`.
+        """
+        abilities = await offered.provider.abilities()
+        self.memory.said(offered.spec, abilities)
+        return abilities
 
 
-def _unstarted(demo: DemoOffer) -> ModelReport:
+def _unstarted(demo: DemoOffer, known: Known) -> ModelReport:
     is_fetched = demo.is_fetched()
     state = "Fetched." if is_fetched else f"Not fetched yet: {HOW_TO_FETCH}."
     return ModelReport(
         spec=replace(demo.spec, note=f"{state} {demo.spec.note}"),
         abilities=ModelAbilities(tools=True, context_tokens=demo.spec.context_tokens),
         is_fetched=is_fetched,
+        known=known,
     )
 
 

@@ -60,6 +60,7 @@ class DemoModel:
             model=DEMO_ID,
             base_url="",
             api_key=self._api_key,
+            place="here",
             context_tokens=CONTEXT_TOKENS,
             tool_mode="native",
             examples=DEMO_EXAMPLES,

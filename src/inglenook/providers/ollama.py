@@ -4,11 +4,12 @@ Source: https://github.com/ollama/ollama/blob/main/docs/api.md
 """
 
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import aiohttp
 
-from inglenook.errors import ConfigError
+from inglenook.errors import ConfigError, ProviderError
 from inglenook.events import ReasoningDelta, TextDelta
 from inglenook.messages import Message, Reasoning, ToolSchema, Usage
 from inglenook.providers import wire_json
@@ -89,7 +90,23 @@ class OllamaProvider:
 
     async def abilities(self) -> ModelAbilities:
         shown = await self._server.ask("api/show", {"model": self._model})
-        return abilities_of(shown)
+        return replace(abilities_of(shown), served_tokens=await self._served_tokens())
+
+    async def _served_tokens(self) -> int | None:
+        """The window that the model is loaded with now, where it is loaded.
+
+        Shape: {"models": [{"name": str, "model": str, "context_length"?: int}]}
+        """
+        try:
+            loaded = await self._server.ask("api/ps")
+        except ProviderError:  # only told in passing
+            return None
+        names = (self._model, f"{self._model}:latest")
+        for entry in dicts_in(loaded.get("models")):
+            size: object = entry.get("context_length")
+            if entry.get("name") in names and isinstance(size, int):
+                return size
+        return None
 
     def _body(
         self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
@@ -97,8 +114,11 @@ class OllamaProvider:
         limits = {"num_ctx": options.window or self._context_tokens}
         if options.max_output_tokens is not None:
             limits["num_predict"] = options.max_output_tokens
+        fixed = {**self._fixed, "options": limits}
+        if options.reply_schema is not None:
+            fixed["format"] = options.reply_schema
         sent = [m.wire.get("ollama") or encode_message(m) for m in messages]
-        return chat_body({**self._fixed, "options": limits}, tools, sent)
+        return chat_body(fixed, tools, sent)
 
 
 def encode_message(message: Message) -> bytes:

@@ -110,6 +110,9 @@ class OpenAIChatProvider:
         fixed = self._fixed
         if options.max_output_tokens is not None:
             fixed = {**fixed, "max_tokens": options.max_output_tokens}
+        if options.reply_schema is not None:
+            schema = {"name": "reply", "strict": True, "schema": options.reply_schema}
+            fixed = {**fixed, "response_format": {"type": "json_schema", "json_schema": schema}}
         if self._wants_reasoning:
             sent = [m.wire.get(WITH_REASONING) or encode_message(m, True) for m in messages]
         else:
@@ -181,17 +184,15 @@ def abilities_of(entry: dict[str, Any]) -> ModelAbilities:
     Shape: {"id", "context_length"?: int (OpenRouter), "max_model_len"?: int (vLLM),
     "meta"?: {"n_ctx"?: int} (llama.cpp), "supported_parameters"?: [str] (OpenRouter)}
     """
-    windows = (
-        entry.get("context_length"),
-        entry.get("max_model_len"),
-        dict_in(entry, "meta").get("n_ctx"),
-    )
+    served = (entry.get("max_model_len"), dict_in(entry, "meta").get("n_ctx"))
+    windows = [size for size in (entry.get("context_length"), *served) if isinstance(size, int)]
     listed: object = entry.get("supported_parameters")
     parameters = cast("list[object]", listed) if isinstance(listed, list) else None
     return ModelAbilities(
         tools=None if parameters is None else "tools" in parameters,
         thinking=None if parameters is None else "reasoning" in parameters,
-        context_tokens=next((window for window in windows if isinstance(window, int)), None),
+        context_tokens=next(iter(windows), None),
+        served_tokens=next((size for size in served if isinstance(size, int)), None),
     )
 
 

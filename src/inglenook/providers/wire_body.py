@@ -20,7 +20,7 @@ def chat_body(
     """
     head = wire_json.encode(fixed)[:-1]
     if tools:
-        schemas = b",".join([tool.wire.get("function") or _encode_tool(tool) for tool in tools])
+        schemas = b",".join([tool.wire.get("function") or encode_tool(tool) for tool in tools])
         head += b',"tools":[' + schemas + b"]"
     parts = messages or [b""]
     parts[0] = head + b',"messages":[' + parts[0]
@@ -28,7 +28,7 @@ def chat_body(
     return b",".join(parts)
 
 
-def _encode_tool(tool: ToolSchema) -> bytes:
+def encode_tool(tool: ToolSchema) -> bytes:
     function = {
         "name": tool.name,
         "description": tool.description,

@@ -51,6 +51,8 @@ class Repeating(dict[str, object]):
 
     def __init__(self, pairs: Sequence[tuple[str, object]]) -> None:
         super().__init__(pairs)
+        self.repeats_itself = len(self) < len(pairs)
+        """Not only an object inside of it does."""
         inner = (f"{json.dumps(key, ensure_ascii=False)}: {_text(value)}" for key, value in pairs)
         self.text = f"{{{', '.join(inner)}}}"
         """Its JSON, with all that stood there."""

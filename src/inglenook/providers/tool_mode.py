@@ -1,0 +1,127 @@
+"""ToolModeProvider: calls travel as the model can: natively, or in an envelope where that fails.
+
+What works is found out once for each model, from calls that are made anyway, and remembered. Where
+nothing is known the native way is tried: absence of knowledge is not absence of support.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+from inglenook.errors import ToolsUnsupported
+from inglenook.events import ToolMode
+from inglenook.messages import Message, ToolSchema
+from inglenook.providers.base import (
+    ModelAbilities,
+    ModelProvider,
+    ModelReply,
+    ModelSpec,
+    Part,
+    StreamOptions,
+)
+from inglenook.providers.model_memory import Known, ModelMemory
+
+MIN_TOOLS_TOKENS = 400
+"""Fewer tools than that may hide in the error of an estimate."""
+MIN_REPORT = 256
+"""Smaller counts prove nothing: many servers and proxies make them up."""
+TOOLS_SHARE = 1 / 3
+"""Of the tools' estimate; a prompt with tools holds that much, however its template writes them."""
+SURE_SHARE = 0.7
+"""Estimates are seldom further off."""
+
+
+class ToolModeProvider:
+    def __init__(
+        self,
+        native: ModelProvider,
+        envelope: ModelProvider,
+        spec: ModelSpec,
+        memory: ModelMemory,
+    ) -> None:
+        self._native = native
+        self._envelope = envelope
+        self._spec = spec
+        self._memory = memory
+
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
+    ) -> AsyncGenerator[Part, None]:
+        if tool_mode(self._spec, self._memory.of(self._spec)) == "native":
+            has_reply = False
+            async with aclosing(self._try_natively(messages, tools, options)) as parts:
+                async for part in parts:
+                    has_reply = isinstance(part, ModelReply)
+                    yield part
+            if has_reply:
+                return
+        async with aclosing(self._envelope.stream(messages, tools, options)) as parts:
+            async for part in parts:
+                yield part
+
+    async def abilities(self) -> ModelAbilities:
+        return await self._native.abilities()
+
+    async def _try_natively(
+        self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
+    ) -> AsyncGenerator[Part, None]:
+        """As `stream`; but it ends without a reply where the server turns out to take no tools."""
+        has_begun = False
+        try:
+            async with aclosing(self._native.stream(messages, tools, options)) as parts:
+                async for part in parts:
+                    if isinstance(part, ModelReply) and self._dropped_tools(part, tools, options):
+                        self._memory.found(self._spec, "envelope", "dropped")
+                        if part.rejected:
+                            return
+                    has_begun = True
+                    yield part
+        except ToolsUnsupported as error:
+            if self._spec.tool_mode == "native":
+                raise ToolsUnsupported(
+                    f'{error} Or take tool_mode = "native" out of its configuration.',
+                    status=error.status,
+                ) from error
+            if has_begun:
+                raise
+            # a refused request had no effect, so nothing is lost
+            self._memory.found(self._spec, "envelope", "refused")
+
+    def _dropped_tools(
+        self, reply: ModelReply, tools: Sequence[ToolSchema], options: StreamOptions
+    ) -> bool:
+        """Whether the server's count of the prompt leaves no place for the tools.
+
+        Ollama says when it takes none, and may leave out of its count what was in its cache. A
+        model that has made a native call was shown its tools.
+        """
+        if not tools or self._spec.tool_mode != "auto":
+            return False
+        known = self._memory.of(self._spec)
+        if reply.message.tool_calls and reply.recovered_from is None:
+            if known.tool_mode is None:
+                self._memory.found(self._spec, "native", "called")
+            return False
+        return (
+            known.tool_mode is None
+            and self._spec.provider != "ollama"
+            and reply.usage is not None
+            and has_no_tools(reply.usage.input_tokens, options)
+        )
+
+
+def has_no_tools(read: int, options: StreamOptions) -> bool:
+    """Whether a prompt that the server counted as `read` tokens surely did not hold the tools."""
+    whole, tools = options.estimated_tokens, options.tools_tokens
+    if whole is None or tools is None or tools < MIN_TOOLS_TOKENS or read < MIN_REPORT:
+        return False
+    rest = whole - tools
+    if read < rest * SURE_SHARE:
+        return False  # more than the tools is missing: the prompt was cut
+    return read < min(rest + tools * TOOLS_SHARE, whole * SURE_SHARE)
+
+
+def tool_mode(spec: ModelSpec, known: Known) -> ToolMode:
+    """How the next call of this model travels."""
+    if spec.tool_mode != "auto":
+        return spec.tool_mode
+    return known.tool_mode or "native"
