@@ -91,7 +91,7 @@ class CallHeads:
             return head.startswith("```") and any(
                 known.startswith(language) for known in FENCE_LANGUAGES
             )
-        return language in FENCE_LANGUAGES and self.may_begin(rest)
+        return language == "tool_code" or (language in FENCE_LANGUAGES and self.may_begin(rest))
 
     def _may_begin_word(self, head: str) -> bool:
         low = head.lower()

@@ -36,7 +36,7 @@ TOKEN_BEGINS = re.compile(
 NOISE = re.compile(
     rf"\s+|[,;]|</?{NAMESPACE}(?:{TAGS})>|\[/?(?:tool_calls?|function_calls?)\]|\[ARGS\]"
     rf"|\[CALL_ID\]\w+|{_TOKEN}|```[a-z_]*|</s>|<end_code>|functools(?=\s*\[)|>>>(?=[a-z_])"
-    r"|function(?=<｜tool▁sep｜>|<tool_sep>)|json(?=\s*[{<])"
+    r"|function(?=<｜tool▁sep｜>|<tool_sep>)|(?:json|code)(?=\s*[{<])"
     r"|(?:assistant)?(?:commentary|analysis)?\s*to=(?=[a-z_])"
     r"|\*{0,2}(?:calling tools?|tool calls?|action(?: input)?|arguments|observation)\s*:\*{0,2}"
     r"|\*{0,2}thought\s*:[^\n]*\n",

@@ -130,6 +130,25 @@ class ToolNames:
         found = [self._python_call(each) for each in nodes]
         return [call for call in found if call] if found and all(found) else None
 
+    def code_calls(self, source: str) -> list[FoundCall] | None:
+        """The calls in lines such as `hits = f(x=1)` and `print(hits)`; None if there is more."""
+        try:
+            tree = ast.parse(source.strip())
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            return None
+        found: list[FoundCall] = []
+        for line in tree.body:
+            if not isinstance(line, (ast.Expr, ast.Assign)):
+                return None
+            value = line.value
+            if _prints_names(value):
+                continue
+            call = self._python_call(value)
+            if call is None:
+                return None
+            found.append(call)
+        return found or None
+
     def _python_call(self, node: ast.expr) -> FoundCall | None:
         if not isinstance(node, ast.Call):
             return None
@@ -211,6 +230,12 @@ def from_text(tool: ToolSchema, name: str, text: str) -> object:
         return decode(text.encode("utf-8", "surrogatepass"))
     except ValueError:
         return text
+
+
+def _prints_names(node: ast.expr) -> bool:
+    if not isinstance(node, ast.Call) or _called_name(node.func) != "print":
+        return False
+    return all(isinstance(each, ast.Name) for each in node.args) and not node.keywords
 
 
 def _plain(name: str) -> str:

@@ -20,6 +20,7 @@ from inglenook.providers.call_heads import MAX_HEAD_CHARS, CallHeads
 from inglenook.providers.call_marks import NAMESPACE, after_noise
 from inglenook.providers.call_shapes import FoundCall, ToolNames, required
 from inglenook.providers.call_values import (
+    MAX_PYTHON_CHARS,
     closing_bracket,
     escaped_pairs,
     object_in,
@@ -45,6 +46,7 @@ _FUNCTION = re.compile(
     rf"<{NAMESPACE}(?P<tag>function|invoke|tool|tool_call)"
     r"(?:=|\s+name=)[\"']?(?P<name>[\w.\-]{1,64})(?![\w.\-])[^<>]*>"
 )
+_TOOL_CODE = re.compile(r"\s*```tool_code[ \t]*\n(.*?)\n?```\s*(?:<end_of_turn>\s*)?", re.DOTALL)
 _ARGUMENT_PAIR = re.compile(
     r"\s*<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL
 )
@@ -88,7 +90,10 @@ class CallText:
         return []
 
     def all_of(self, text: str) -> list[FoundCall]:
-        calls: list[FoundCall] = []
+        code = _TOOL_CODE.fullmatch(text)
+        if code and len(code[1]) < MAX_PYTHON_CHARS and (calls := self._names.code_calls(code[1])):
+            return calls
+        calls = list[FoundCall]()
         position = 0
         while True:
             position = after_noise(text, position)

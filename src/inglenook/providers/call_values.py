@@ -22,7 +22,8 @@ _PARAMETER = re.compile(
     rf"\s*<{NAMESPACE}parameter(?:=|\s+name=)[\"']?(?P<name>[\w.\-]{{1,64}})(?![\w.\-])[^<>]*>"
 )
 _PARAMETER_ENDS = re.compile(
-    rf"</{NAMESPACE}parameter>(?=\s*(?:</?{NAMESPACE}(?:parameter|function|invoke|tool)|\Z))"
+    rf"</{NAMESPACE}parameter>"
+    rf"(?=\s*(?:<{NAMESPACE}parameter[=\s]|</{NAMESPACE}(?:function|invoke|tool|tool_call)>|\Z))"
 )
 _ESCAPED = re.compile(
     r"\s*(\w{1,64})\s*:\s*(?:<escape>(.*?)<escape>\s*|([^\s,{}<>][^,{}<>]*))(?:,|(?=\}))", re.DOTALL

@@ -17,6 +17,15 @@ EXPLAINS = re.compile(
     r"|格式|例如|示例|例えば|形式|например|формат",
     re.IGNORECASE,
 )
+_REPORTS = re.compile(
+    r"\b(?:warn\w*|attacks?|inject\w*|malicious|suspicious|strange|hidden|forged)\b"
+    r"|\b(?:says?|said|reads|writes?|wrote|contains?|contained|holds?|held|prints?|printed|states?"
+    r"|ends? with|begins? with|quotes?|quoted|sagt|lautet|enthält|steht|schreibt|dit|contient|dice"
+    r"|contiene|diz|contém|пишет|содержит)(?:\s+(?:only|just|this|that|so|these|the following"
+    r"|as follows|folgendes|dies|ceci|esto|lo siguiente))*\W*$|(?:写道|内容是|如下)\W*$",
+    re.IGNORECASE,
+)
+"""Words of somebody who passes on what another text says: its calls are not the model's own."""
 _INTENDS = re.compile(
     r"\b(?:i['’]ll|i will|i['’]m going to|i am going to|i need to|i must|i have to|i should"
     r"|i want to|i['’]d like to|let me|let['’]s|allow me to|first,? i|now i|next,? i|i(?: a|['’])m"
@@ -34,30 +43,47 @@ _INTENDS = re.compile(
 THOUGHT_WORDS = ("thought", "question", "plan", "reflection")
 """What the lines of ReAct prompts and Command R begin with, before a colon."""
 _THOUGHT = re.compile(rf"\s*\*{{0,2}}(?:{'|'.join(THOUGHT_WORDS)})\s*:", re.IGNORECASE)
-_ENDS_SENTENCE = (".", "!", "?", "…", "。", "！", "？", ":", "：")
+_SENTENCE_ENDS = re.compile(r"[.!?…]+\s+|[。！？]|\n+")
+_ENDS_SENTENCE = (".", "!", "?", "…", "。", "！", "？")
 
 
 def leads_in(before: str) -> bool:
     """Whether a marked call may follow `before`: a few words that announce no example of one."""
     lead_in = before.strip()
-    if len(lead_in) > MAX_LEAD_IN_CHARS or EXPLAINS.search(lead_in):
+    if not _may_lead_in(lead_in):
         return False
-    if lead_in.endswith((":", "：")):
+    if not lead_in.endswith(_ENDS_SENTENCE) or is_announced(lead_in):
         return intends(lead_in)
-    return before.rstrip(" \t").endswith("\n") or lead_in.endswith(_ENDS_SENTENCE)
+    return True
 
 
 def intends(lead_in: str) -> bool:
-    """Whether the words say that the model goes to work now, so that a call without a mark of its
-    own may follow them."""
-    if len(lead_in) > MAX_LEAD_IN_CHARS or EXPLAINS.search(lead_in):
+    """Whether the last of the words say that the model goes to work now, so that a call without
+    a mark of its own may follow them."""
+    if not _may_lead_in(lead_in):
         return False
-    return is_thought(lead_in) or bool(_INTENDS.search(lead_in))
+    last = [sentence for sentence in _SENTENCE_ENDS.split(lead_in) if sentence.strip()][-1:]
+    return is_thought(lead_in) or any(map(_INTENDS.search, last))
+
+
+def _may_lead_in(lead_in: str) -> bool:
+    is_short = len(lead_in) <= MAX_LEAD_IN_CHARS
+    return is_short and not (EXPLAINS.search(lead_in) or _REPORTS.search(lead_in))
 
 
 def is_thought(lead_in: str) -> bool:
     """Whether the words are a line of a ReAct prompt's, which are not for the user."""
     return bool(_THOUGHT.match(lead_in))
+
+
+def goes_on(rest: str) -> bool:
+    """Whether what stands behind a call goes on with the sentence before it, or speaks of it."""
+    return rest[:1].islower() or bool(EXPLAINS.search(rest, 0, MAX_LEAD_IN_CHARS))
+
+
+def is_open(lead_in: str) -> bool:
+    """Whether the words are no whole sentence, so that the call is a part of what they say."""
+    return bool(lead_in) and not lead_in.endswith(_ENDS_SENTENCE)
 
 
 def is_announced(lead_in: str) -> bool:

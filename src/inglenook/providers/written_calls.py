@@ -22,14 +22,16 @@ from inglenook.providers.call_text import MAX_CALL_CHARS, CallText, explicit_sta
 from inglenook.providers.call_values import MAX_PYTHON_CHARS, closing_bracket
 from inglenook.providers.calls import MALFORMED_ARGUMENTS
 from inglenook.providers.lead_ins import (
-    EXPLAINS,
     MAX_LEAD_IN_CHARS,
+    goes_on,
     intends,
     is_announced,
+    is_open,
     is_thought,
     leads_in,
 )
 from inglenook.providers.quoting import is_quoted, is_quoted_line
+from inglenook.providers.think_tags import without_tokens
 
 CUT_BEFORE_NAME = "it ends before the name of a tool"
 TO_ALL = ">>>all\n"
@@ -53,6 +55,9 @@ _NAME_WORD = re.compile(
 _CUT_OBJECT = re.compile(
     rf"\[?\s*\{{\s*[\"']{_KEYS}[\"']\s*:\s*[\"']([\w.\-]+)[\"']\s*,\s*"
     r"[\"'](?:arguments|parameters|args|input|params)[\"']\s*:"
+)
+_CUT_AFTER_NAME = re.compile(
+    rf"\[?\s*\{{\s*[\"']{_KEYS}[\"']\s*:\s*[\"']([\w.\-]+)[\"']\s*(?:,\s*[\"']?\w{{0,12}}[\"']?)?\s*\Z"
 )
 _CUT_PYTHON = re.compile(r"\[?\s*((?:functions\.|default_api\.)?\w+)\(\s*(?:\w+\s*=|[\"'])")
 _CUT_BEFORE_NAME = re.compile(r"[\[{<\s]*[\"']?[\w=]{0,20}[\"']?\s*:?\s*[\"']?[\w.\-]{0,64}\Z")
@@ -142,7 +147,7 @@ class WrittenCalls:
 
     def _marked(self, text: str, place: Place) -> Written | None:
         start = place.start
-        before = text[:start]
+        before = without_tokens(text[:start])
         is_said = not UNSAID.fullmatch(before) and not _is_unseen_thought(before)
         lead_in = before.strip() if is_said else ""
         if is_said and not (leads_in(before) if place.kind == "mark" else intends(lead_in)):
@@ -151,7 +156,7 @@ class WrittenCalls:
         if not calls and why is None:
             return None
         rest = text[end:].strip()
-        if EXPLAINS.search(rest, 0, MAX_LEAD_IN_CHARS) or (is_announced(lead_in) and rest):
+        if goes_on(rest) or (is_open(lead_in) and rest):
             return None
         if is_announced(lead_in) and any(self._names.find(call.name) is None for call in calls):
             return None  # a placeholder such as `tool_name`
@@ -207,7 +212,8 @@ class WrittenCalls:
     def _why_cut_bare(self, text: str) -> str | None:
         """Why a reply that is nothing but one call to a tool of the run cannot be read."""
         start = after_noise(text, 0)
-        found = _CUT_OBJECT.match(text, start) or _CUT_PYTHON.match(text, start)
+        patterns = (_CUT_OBJECT, _CUT_AFTER_NAME, _CUT_PYTHON)
+        found = next((found for each in patterns if (found := each.match(text, start))), None)
         if found is None or not self._names.is_tool(found[1]):
             return None
         is_object = "{" in found[0]
