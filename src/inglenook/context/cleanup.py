@@ -26,13 +26,6 @@ _Slot = tuple[int, int]
 """A call: the number of its message, and its place in it."""
 
 
-class KeepAll:
-    version = "keep-all@1"
-
-    def view(self, history: Sequence[Message]) -> Sequence[Message]:
-        return tuple(history)
-
-
 def valid_history(messages: Sequence[Message]) -> list[Message]:
     """`messages` as providers take them; the same objects where nothing is wrong with them.
 
