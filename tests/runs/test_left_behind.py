@@ -3,12 +3,14 @@
 import asyncio
 import sqlite3
 from collections.abc import Sequence
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
 from inglenook.errors import CredentialNeeded, StoreError
 from inglenook.knowledge.base import Retriever
+from inglenook.store.base import StoredEvent
 from tests.support import (
     Bench,
     EchoTool,
@@ -97,6 +99,51 @@ async def test_a_key_that_opened_nothing_is_dropped_and_the_next_one_is_used(tmp
         assert (await b.service.wait(row.id)).status == "waiting"
         assert b.credentials == {}
         await b.service.give_credential(row.id, "good")
+        assert (await b.service.wait(row.id)).status == "complete"
+        assert b.credentials == {}
+
+
+class HeldKnowledge(LockedKnowledge):
+    """Takes no key before `is_open`, and says nothing of one before `go`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_asked, self.go = asyncio.Event(), asyncio.Event()
+        self.is_open = False
+
+    async def open(self, knowledge_ids: Sequence[str], credential: str | None = None) -> Retriever:
+        if self.opened:
+            self.is_asked.set()
+            await self.go.wait()
+        return await super().open(knowledge_ids, "good" if self.is_open else credential)
+
+
+async def test_a_run_that_is_submitted_as_soon_as_it_waits_goes_on(tmp_path: Path):
+    knowledge = HeldKnowledge()
+    async with bench(tmp_path, replies(say("x")), knowledge=knowledge) as b:
+        row = await b.service.start(ask(knowledge=("kb",)), credential="bad")
+        async with aclosing(b.service.follow(row.id)) as frames:
+            async for frame in frames:
+                knowledge.go.set()  # this reader is there first, so it hears of the wait first
+                if isinstance(frame, StoredEvent) and frame.type == "run_waiting":
+                    break
+        assert b.engine.executes(row.id), "its task has had no turn since"
+        knowledge.is_open = True
+        await b.engine.submit(row.id, epoch=1)
+        assert (await b.service.wait(row.id)).status == "complete"
+
+
+async def test_a_key_that_came_while_an_older_one_was_tried_is_kept(tmp_path: Path):
+    knowledge = HeldKnowledge()
+    async with bench(tmp_path, replies(say("x")), knowledge=knowledge) as b:
+        row = await b.service.start(ask(knowledge=("kb",)), credential="bad")
+        await knowledge.is_asked.wait()
+        assert isinstance(b.credentials, dict)
+        b.credentials[row.id] = "good"
+        knowledge.go.set()
+        assert (await b.service.wait(row.id)).status == "waiting"
+        assert b.credentials == {row.id: "good"}
+        await b.engine.submit(row.id, epoch=1)
         assert (await b.service.wait(row.id)).status == "complete"
         assert b.credentials == {}
 

@@ -8,7 +8,8 @@ class Engine(Protocol):
         """Have the run executed, here or by a worker; returns at once.
 
         Args:
-            epoch: As the run's row had it. Who took the run up since keeps it.
+            epoch: As the run's row had it. Who took the run up since keeps it. One that is executed
+                here is tried once more after this try, where the epoch is a later one.
         """
         ...
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from inglenook.errors import RuntimeFault
-from inglenook.runs.supervisor import RunSupervisor
+from inglenook.runs.supervisor import Outcome, RunSupervisor
 from inglenook.store.base import RunRow, RuntimeStore
 from inglenook.store.locks import Owners
 
@@ -50,6 +50,8 @@ class InProcessEngine:
         self._clock = clock
         self._resting: dict[str, Rest] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._submitted: dict[str, int] = {}
+        """The epoch that each run was last submitted with."""
         self._begun: set[str] = set()
         """Runs whose task has had its first turn: before that, cancelling it leaves no trace."""
         self._group = asyncio.TaskGroup()
@@ -69,34 +71,51 @@ class InProcessEngine:
         await self._group.__aexit__(None, None, None)
 
     async def submit(self, run_id: str, *, epoch: int) -> None:
-        if run_id in self._tasks:
+        if self.executes(run_id):  # with a later epoch: it waited, and its task is on its way out
+            self._submitted[run_id] = max(epoch, self._submitted[run_id])
             return
-        task = self._group.create_task(self._execute(run_id, epoch), name=run_id)
+        self._submitted[run_id] = epoch
+        self._begun.discard(run_id)
+        task = self._group.create_task(self._execute(run_id), name=run_id)
         self._tasks[run_id] = task
-        task.add_done_callback(lambda _: self._forget(run_id))
+        task.add_done_callback(self._forget)
 
     def executes(self, run_id: str) -> bool:
-        return run_id in self._tasks
+        return self._task_of(run_id) is not None
 
-    async def _execute(self, run_id: str, epoch: int) -> None:
+    def _task_of(self, run_id: str) -> asyncio.Task[None] | None:
+        """None also where the task has ended and the loop has not yet told us."""
+        task = self._tasks.get(run_id)
+        return None if task is None or task.done() else task
+
+    async def _execute(self, run_id: str) -> None:
+        """Try until no later submission is left to do."""
         self._begun.add(run_id)
-        if await self._supervisor.execute(run_id, epoch=epoch) == "stands_still":
+        tried = None
+        while tried != self._submitted[run_id]:
+            tried = self._submitted[run_id]
+            self._rest(run_id, await self._supervisor.execute(run_id, epoch=tried))
+
+    def _rest(self, run_id: str, outcome: Outcome) -> None:
+        if outcome == "stands_still":
             before = self._resting.get(run_id)
             length_s = min(2 * before.length_s, MAX_REST_S) if before else FIRST_REST_S
             self._resting[run_id] = Rest(length_s=length_s, until=self._clock() + length_s)
         else:
             self._resting.pop(run_id, None)
 
-    def _forget(self, run_id: str) -> None:
-        self._tasks.pop(run_id, None)
-        self._begun.discard(run_id)
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        run_id = task.get_name()
+        if self._tasks.get(run_id) is task:
+            del self._tasks[run_id], self._submitted[run_id]
+            self._begun.discard(run_id)
 
     async def join(self, run_id: str) -> None:
-        if task := self._tasks.get(run_id):
+        if task := self._task_of(run_id):
             await asyncio.wait([task])
 
     async def cancel(self, run_id: str) -> bool:
-        task = self._tasks.get(run_id)
+        task = self._task_of(run_id)
         if task is None:
             return False
         if run_id not in self._begun:
@@ -127,7 +146,7 @@ class InProcessEngine:
 
     def _is_free(self, row: RunRow) -> bool:
         """Nobody works on it, and it need not rest."""
-        if row.id in self._tasks:
+        if self.executes(row.id):
             return False
         rest = self._resting.get(row.id)
         if rest is not None and self._clock() < rest.until:

@@ -217,7 +217,8 @@ class RunSupervisor:
             is_stopped = run.run_id in self._cancelled
             ending = CANCELLED if is_stopped else await self._ending_of(taken)
         except CredentialNeeded:
-            self._credentials.pop(run.run_id, None)  # it opened nothing
+            if self._credentials.get(run.run_id) == run.credential:  # not a newer one
+                self._credentials.pop(run.run_id, None)
             run.sink.emit(RunWaiting(reason="needs_credential"))
             await run.sink.settle()
             return "settled"
