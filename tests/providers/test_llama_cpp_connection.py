@@ -22,7 +22,8 @@ class ClosingServer:
     def __init__(self) -> None:
         self.requests: list[list[bytes]] = []
         """Of each connection, the heads of the requests that came on it."""
-        self.has_closed = asyncio.Event()
+        self.closed = asyncio.Semaphore(0)
+        """Released once for each connection that has ended."""
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         heads: list[bytes] = []
@@ -37,7 +38,7 @@ class ClosingServer:
                 heads.append(line)
         writer.close()
         await writer.wait_closed()
-        self.has_closed.set()
+        self.closed.release()
 
 
 async def answered(provider: OpenAIChatProvider, question: list[Message]) -> None:
@@ -54,11 +55,12 @@ async def test_after_the_first_reply_each_request_has_its_own_connection() -> No
         provider = OpenAIChatProvider(session, spec)
         question = [Message(role="user", text="hello")]
         await answered(provider, question)
-        await handler.has_closed.wait()
+        await handler.closed.acquire()
         for _ in range(20):  # turns in which the pool notices that the first one is closed
             await asyncio.sleep(0)
-        await answered(provider, question)
-        await answered(provider, question)
+        for _ in range(2):
+            await answered(provider, question)
+            await handler.closed.acquire()
     assert [len(heads) for heads in handler.requests] == [1, 1, 1]
     assert b"connection: close" not in handler.requests[0][0].lower()
     assert all(b"connection: close" in heads[0].lower() for heads in handler.requests[1:])
