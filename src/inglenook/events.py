@@ -132,6 +132,7 @@ class ToolStarted(Event):
     call: ToolCall
     effect: Effect
     network: bool
+    """The call may leave this machine."""
 
 
 class ToolFinished(Event):
@@ -141,6 +142,7 @@ class ToolFinished(Event):
     is_error: bool = False
     blocked: bool = False
     network: bool = False
+    """The call left this machine; False too where no request of it found a connection."""
     duration_ms: int = 0
     truncated_to: int | None = None
     coerced: tuple[str, ...] = ()

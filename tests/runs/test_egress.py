@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from inglenook.events import EgressFinished, EgressStarted, RunEvent
+from inglenook.events import EgressFinished, EgressStarted, RunEvent, ToolFinished
 from inglenook.runs.views import egress_ledger, egress_totals
 from inglenook.tools.web import WebSearchTool
 from inglenook.web.duckduckgo import DuckDuckGo
@@ -55,3 +55,5 @@ async def test_a_search_that_reached_nobody_left_nothing(tmp_path: Path):
         assert run["egress"] == {"requests": 0, "bytes_out": 0, "bytes_in": 0}
         [entry] = await b.service.egress(run["id"])
         assert (entry["host"], entry["sent"]) == ("127.0.0.1", False)
+        [card] = [e for e in await b.service.events(run["id"]) if isinstance(e, ToolFinished)]
+        assert (card.is_error, card.network) == (True, False)

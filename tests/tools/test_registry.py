@@ -13,6 +13,7 @@ from inglenook.providers.calls import MALFORMED_ARGUMENTS
 from inglenook.run_context import RunContext
 from inglenook.tools.base import ToolSpec
 from inglenook.tools.calculator import CalculatorTool
+from inglenook.tools.egress import RecordedEgress
 from inglenook.tools.registry import ToolRegistry, validated
 from tests.knowledge.fakes import ListSink, run_context
 
@@ -85,6 +86,21 @@ def test_arguments_that_were_cut_off_are_refused(effect: Effect):
 async def test_a_web_call_that_was_refused_before_it_was_sent_used_no_network():
     refused = await finished(WebTool(), call(query="too long"))
     assert (refused.is_error, refused.network) == (True, False)
+
+
+@pytest.mark.parametrize(("sent", "left"), [([False, False], False), ([False, True], True)])
+async def test_a_web_call_of_which_every_request_stayed_here_used_no_network(
+    sent: list[bool], left: bool
+):
+    class RecordingTool(WebTool):
+        async def run(self, arguments: Any, run: RunContext) -> ToolOutput:
+            egress = RecordedEgress(run=run, why="web", permission="web")
+            for each in sent:
+                n = await egress.started(method="GET", host="h", path="/", bytes_out=1)
+                egress.finished(n, status=None, bytes_in=0, sent=each)
+            raise ToolError("nobody answered")
+
+    assert (await finished(RecordingTool(), call(query="a"))).network is left
 
 
 async def test_a_web_call_that_ran_used_the_network_even_if_it_failed():

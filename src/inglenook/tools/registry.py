@@ -20,6 +20,7 @@ from inglenook.providers.calls import MALFORMED_ARGUMENTS
 from inglenook.run_context import RunContext
 from inglenook.tools.base import Tool, ToolSpec
 from inglenook.tools.coercion import coerced
+from inglenook.tools.egress import CallSink
 from inglenook.tools.schema import shown
 
 logger = logging.getLogger(__name__)
@@ -115,10 +116,12 @@ async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
     coerced: tuple[str, ...] = ()
     output, is_error, blocked = ToolOutput(text=""), True, False
     has_begun = False
+    sink = CallSink(run.sink)
     try:
         arguments, coerced = validated(spec, call)
         has_begun = True
-        output, is_error = await tool.run(arguments, replace(run, call_id=call.id)), False
+        output = await tool.run(arguments, replace(run, call_id=call.id, sink=sink))
+        is_error = False
     except BlockedCall as error:
         output, blocked = ToolOutput(text=str(error)), True
     except ToolError as error:
@@ -136,7 +139,7 @@ async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
         result=text,
         is_error=is_error,
         blocked=blocked,
-        network=(spec.open_world and has_begun and not blocked) or output.network,
+        network=(spec.open_world and has_begun and not blocked and sink.has_left) or output.network,
         duration_ms=round((time.monotonic() - began) * 1000),
         truncated_to=limit if len(text) > limit else None,
         coerced=coerced,

@@ -1,15 +1,14 @@
 """`web_search`: the one tool here whose call leaves this machine, recorded before it does."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, Field
 
 from inglenook.errors import ToolError
-from inglenook.events import EgressFinished, EgressStarted
 from inglenook.messages import Source, ToolOutput
 from inglenook.run_context import RunContext
 from inglenook.tools.base import ToolSpec
+from inglenook.tools.egress import RecordedEgress
 from inglenook.web.base import SearchEngine, SearchResult
 
 MAX_RESULTS = 8
@@ -23,35 +22,6 @@ class WebSearchArguments(BaseModel):
     recency: Literal["day", "week", "month", "year"] | None = Field(
         default=None, description="only results of the last day, week, month or year"
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class RecordedEgress:
-    """Writes a tool's requests into its run's log, numbered over the whole run."""
-
-    run: RunContext
-    why: str
-    """The tool that asks."""
-    permission: str
-
-    async def started(self, *, method: str, host: str, path: str, bytes_out: int) -> int:
-        n = self.run.egress.next()
-        self.run.sink.emit(
-            EgressStarted(
-                n=n,
-                method=method,
-                host=host,
-                path=path,
-                bytes_out=bytes_out,
-                why=self.why,
-                permission=self.permission,
-            )
-        )
-        await self.run.sink.settle(sync=True)
-        return n
-
-    def finished(self, n: int, *, status: int | None, bytes_in: int, sent: bool) -> None:
-        self.run.sink.emit(EgressFinished(n=n, status=status, bytes_in=bytes_in, sent=sent))
 
 
 class WebSearchTool:

@@ -1,0 +1,63 @@
+"""The requests that a tool call sends to other machines: in the log before they leave."""
+
+from collections.abc import Awaitable
+from dataclasses import dataclass
+
+from inglenook.events import EgressFinished, EgressStarted, EventSink, RunEvent, TextDelta
+from inglenook.run_context import RunContext
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedEgress:
+    """Writes a tool's requests into its run's log, numbered over the whole run."""
+
+    run: RunContext
+    why: str
+    """The tool that asks."""
+    permission: str
+
+    async def started(self, *, method: str, host: str, path: str, bytes_out: int) -> int:
+        n = self.run.egress.next()
+        self.run.sink.emit(
+            EgressStarted(
+                n=n,
+                method=method,
+                host=host,
+                path=path,
+                bytes_out=bytes_out,
+                why=self.why,
+                permission=self.permission,
+            )
+        )
+        await self.run.sink.settle(sync=True)
+        return n
+
+    def finished(self, n: int, *, status: int | None, bytes_in: int, sent: bool) -> None:
+        self.run.sink.emit(EgressFinished(n=n, status=status, bytes_in=bytes_in, sent=sent))
+
+
+class CallSink:
+    """The sink of one call of an open-world tool, which notes what became of its requests."""
+
+    def __init__(self, sink: EventSink) -> None:
+        self._sink = sink
+        self._requests = 0
+        self._unsent = 0
+
+    @property
+    def has_left(self) -> bool:
+        """The call left this machine; so it is taken to have if it recorded nothing."""
+        return self._requests == 0 or self._unsent < self._requests
+
+    def emit(self, event: RunEvent) -> None:
+        if isinstance(event, EgressStarted):
+            self._requests += 1
+        elif isinstance(event, EgressFinished) and not event.sent:
+            self._unsent += 1
+        self._sink.emit(event)
+
+    def settle(self, *, sync: bool = False) -> Awaitable[None]:
+        return self._sink.settle(sync=sync)
+
+    def publish(self, delta: TextDelta) -> None:
+        self._sink.publish(delta)
