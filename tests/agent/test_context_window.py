@@ -12,8 +12,11 @@ import pytest
 from inglenook.agent.guardrails import standard_guardrails
 from inglenook.agent.loop import AgentLoop
 from inglenook.agent.state import FoldingSink, RunState
+from inglenook.context.base import ContextPolicy
 from inglenook.context.compaction import Compacting
+from inglenook.context.keep_all import KeepAll
 from inglenook.context.window import Window
+from inglenook.errors import RunEnded
 from inglenook.events import (
     ContextCompacted,
     ModelReplied,
@@ -40,7 +43,7 @@ def page(chars: int, start: str = "") -> str:
     return (start + WORDS * (chars // len(WORDS) + 1))[:chars]
 
 
-def reads(steps: int, chars: int = 4_000) -> EchoTool:
+def reads(chars: int = 4_000) -> EchoTool:
     """A tool that gives a page at each of its calls."""
     return EchoTool(answer=lambda text: page(chars, f"Page {text}. "))
 
@@ -92,7 +95,7 @@ def assert_valid(seen: Seen) -> None:
 
 async def test_a_window_nobody_configured_grows_as_far_as_the_model_can(tmp_path: Path):
     model = WindowedModel(looking(5), abilities=ModelAbilities(context_tokens=131_072))
-    async with running(tmp_path, model, tools=[reads(5, 7_000)]) as b:
+    async with running(tmp_path, model, tools=[reads(7_000)]) as b:
         run = await b.run()
         events = await b.service.events(run["id"])
         assert run["status"] == "complete", run["explanation"]
@@ -104,7 +107,7 @@ async def test_a_window_nobody_configured_grows_as_far_as_the_model_can(tmp_path
 async def test_a_configured_window_is_kept_to_by_compaction(tmp_path: Path):
     spec = replace(MODEL, context_tokens=4_096)
     model = WindowedModel(looking(8), abilities=ModelAbilities(context_tokens=131_072))
-    async with running(tmp_path, model, spec=spec, tools=[reads(8)]) as b:
+    async with running(tmp_path, model, spec=spec, tools=[reads()]) as b:
         run = await b.run()
         events = await b.service.events(run["id"])
         assert (run["status"], run["answer"]) == ("complete", "It is on page 3.")
@@ -124,7 +127,7 @@ async def test_a_configured_window_is_kept_to_by_compaction(tmp_path: Path):
 async def test_a_summary_is_asked_without_tools_and_its_tokens_count(tmp_path: Path):
     spec = replace(MODEL, context_tokens=4_096)
     model = WindowedModel(looking(8))
-    async with running(tmp_path, model, spec=spec, tools=[reads(8)]) as b:
+    async with running(tmp_path, model, spec=spec, tools=[reads()]) as b:
         run = await b.run()
         requests = of(ModelRequested, await b.service.events(run["id"]))
         asides = [request for request in requests if request.purpose == "compact"]
@@ -137,7 +140,7 @@ async def test_a_summary_is_asked_without_tools_and_its_tokens_count(tmp_path: P
 async def test_without_a_summary_from_the_model_the_calls_are_listed(tmp_path: Path):
     spec = replace(MODEL, context_tokens=4_096)
     model = WindowedModel(looking(8), summary="")
-    async with running(tmp_path, model, spec=spec, tools=[reads(8)]) as b:
+    async with running(tmp_path, model, spec=spec, tools=[reads()]) as b:
         run = await b.run()
         compactions = of(ContextCompacted, await b.service.events(run["id"]))
         assert run["status"] == "complete"
@@ -155,7 +158,7 @@ async def test_an_early_question_stays_to_the_letter(tmp_path: Path):
         Message(role="assistant", text=page(2_000, "Old answer. ")),
         Message(role="user", text="hello"),
     ]
-    async with running(tmp_path, model, spec=spec, tools=[reads(9)]) as b:
+    async with running(tmp_path, model, spec=spec, tools=[reads()]) as b:
         request = ask().model_copy(update={"messages": tuple(history)})
         run = await b.run(request)
         assert run["status"] == "complete", run["explanation"]
@@ -191,7 +194,7 @@ async def test_one_result_that_does_not_fit_is_shown_shorter_and_can_be_read_on(
         return say("done")
 
     model = WindowedModel(script)
-    async with running(tmp_path, model, spec=spec, tools=[reads(1, 1_900)]) as b:
+    async with running(tmp_path, model, spec=spec, tools=[reads(1_900)]) as b:
         run = await b.run()
         assert run["status"] == "complete", run["explanation"]
         shown = [m.text for m in model.asked[-1].messages if m.role == "tool"]
@@ -204,7 +207,7 @@ async def test_a_silent_cut_of_a_smaller_window_than_configured_is_found(tmp_pat
     """The server was started with 4,096 tokens and reads half of that from what is too long."""
     spec = replace(MODEL, context_tokens=16_384)
     model = WindowedModel(looking(5), serves=4_096)
-    async with running(tmp_path, model, spec=spec, tools=[reads(5)]) as b:
+    async with running(tmp_path, model, spec=spec, tools=[reads()]) as b:
         run = await b.run()
         replies = of(ModelReplied, await b.service.events(run["id"]))
         assert (run["status"], run["answer"]) == ("complete", "It is on page 3.")
@@ -217,7 +220,7 @@ async def test_a_silent_cut_of_a_smaller_window_than_configured_is_found(tmp_pat
 
 async def test_a_cut_by_a_server_that_counts_is_found_by_its_usage(tmp_path: Path):
     model = WindowedModel(looking(5), serves=3_000, cut=lambda tokens, window: window // 2)
-    async with running(tmp_path, model, spec=OPENAI, tools=[reads(5, 6_000)]) as b:
+    async with running(tmp_path, model, spec=OPENAI, tools=[reads(6_000)]) as b:
         run = await b.run()
         assert (run["status"], run["answer"]) == ("complete", "It is on page 3.")
         assert await b.replay(run["id"]) == run["answer"]
@@ -229,7 +232,7 @@ async def test_a_server_that_cuts_whatever_is_sent_ends_the_run_with_the_reason(
         Message(role="system", text=page(6_000, "You know the house rules. ")),
         Message(role="user", text="hello"),
     )
-    async with running(tmp_path, model, spec=OPENAI, tools=[reads(3)]) as b:
+    async with running(tmp_path, model, spec=OPENAI, tools=[reads()]) as b:
         run = await b.run(ask().model_copy(update={"messages": history}))
         assert (run["status"], run["reason"]) == ("incomplete", "context_truncated")
         assert "600" in run["explanation"]
@@ -255,7 +258,7 @@ async def test_half_of_ollamas_window_and_two_is_a_cut_prompt(tmp_path: Path):
 
 async def test_a_refused_length_is_compacted_and_sent_again(tmp_path: Path):
     model = WindowedModel(looking(6), serves=4_096, cut=None)
-    async with running(tmp_path, model, spec=OPENAI, tools=[reads(6)]) as b:
+    async with running(tmp_path, model, spec=OPENAI, tools=[reads()]) as b:
         run = await b.run()
         replies = of(ModelReplied, await b.service.events(run["id"]))
         assert (run["status"], run["answer"]) == ("complete", "It is on page 3.")
@@ -265,7 +268,7 @@ async def test_a_refused_length_is_compacted_and_sent_again(tmp_path: Path):
 
 async def test_a_server_that_refuses_everything_ends_the_run(tmp_path: Path):
     model = WindowedModel(looking(6), serves=10, cut=None)
-    async with running(tmp_path, model, spec=OPENAI, tools=[reads(6)]) as b:
+    async with running(tmp_path, model, spec=OPENAI, tools=[reads()]) as b:
         run = await b.run()
         assert (run["status"], run["reason"]) == ("incomplete", "context_truncated")
         assert len(model.asked) <= 3
@@ -276,7 +279,7 @@ async def test_a_served_window_is_asked_for_once_and_only_for_long_requests(tmp_
     model = WindowedModel(
         looking(6), serves=4_096, abilities=ModelAbilities(context_tokens=4_096), cut=None
     )
-    async with running(tmp_path, model, spec=OPENAI, tools=[reads(6)]) as b:
+    async with running(tmp_path, model, spec=OPENAI, tools=[reads()]) as b:
         run = await b.run()
         events = await b.service.events(run["id"])
         assert run["status"] == "complete", run["explanation"]
@@ -289,7 +292,7 @@ async def test_a_wrong_estimate_is_corrected_by_the_servers_count(tmp_path: Path
     """A model whose tokens are smaller than thought: compaction comes in time."""
     spec = replace(MODEL, context_tokens=6_000)
     model = WindowedModel(looking(8), tokens_per_estimate=1.6)
-    async with running(tmp_path, model, spec=spec, tools=[reads(8, 2_500)]) as b:
+    async with running(tmp_path, model, spec=spec, tools=[reads(2_500)]) as b:
         run = await b.run()
         events = await b.service.events(run["id"])
         assert run["status"] == "complete", run["explanation"]
@@ -300,14 +303,14 @@ async def test_a_wrong_estimate_is_corrected_by_the_servers_count(tmp_path: Path
 async def test_an_estimate_that_is_too_high_is_no_cut(tmp_path: Path):
     """The same share is read of a shorter prompt: nothing was cut, the estimate was wrong."""
     model = WindowedModel(looking(4), tokens_per_estimate=0.5)
-    async with running(tmp_path, model, spec=OPENAI, tools=[reads(4, 6_000)]) as b:
+    async with running(tmp_path, model, spec=OPENAI, tools=[reads(6_000)]) as b:
         run = await b.run()
         assert (run["status"], run["answer"]) == ("complete", "It is on page 3.")
 
 
 async def test_made_up_counts_are_not_believed(tmp_path: Path):
     model = WindowedModel(looking(4), tokens_per_estimate=0.001)
-    async with running(tmp_path, model, spec=OPENAI, tools=[reads(4, 6_000)]) as b:
+    async with running(tmp_path, model, spec=OPENAI, tools=[reads(6_000)]) as b:
         run = await b.run()
         events = await b.service.events(run["id"])
         assert run["status"] == "complete"
@@ -334,7 +337,7 @@ async def test_a_run_that_was_killed_anywhere_is_cut_at_the_same_place(tmp_path:
             by_what_it_sees, summary=lambda messages: say(f"Page {pages_seen(messages)}. was read.")
         )
 
-    async with running(tmp_path, model(), spec=spec, tools=[reads(8)]) as b:
+    async with running(tmp_path, model(), spec=spec, tools=[reads()]) as b:
         run = await b.run()
         events = await b.service.events(run["id"])
     assert of(ContextCompacted, events)
@@ -342,22 +345,43 @@ async def test_a_run_that_was_killed_anywhere_is_cut_at_the_same_place(tmp_path:
     begun = next(n for n, event in enumerate(events) if isinstance(event, PromptBuilt)) + 1
     for end in range(begun, len(events)):
         state, sink = RunState(events[:end]), ListSink()
-        guarded = WindowGuard(model(), counts_whole_prompt=False)
-        loop = AgentLoop(
-            provider=guarded,
-            context=Compacting(),
-            tools=ToolRegistry([reads(8), ReadResultTool()]),
-            guardrails=standard_guardrails(),
-            served_window=nobody_knows,
-        )
-        context = RunContext(
-            run_id="r",
-            sink=FoldingSink(sink, state),
-            limits=Limits(max_steps=12, max_result_chars=shown),
-        )
-        assert await loop.run(state, context) == "It is on page 3."
+        loop = loop_of(model(), Compacting())
+        answer = await loop.run(state, context_of(state, sink, max_result_chars=shown))
+        assert answer == "It is on page 3."
         whole = [*events[:end], *sink.events]
         assert of(ContextCompacted, whole) == of(ContextCompacted, events), f"killed after {end}"
+
+
+async def test_a_policy_that_gives_nothing_up_ends_the_run_before_anything_is_cut(tmp_path: Path):
+    spec = replace(MODEL, context_tokens=4_096)
+    async with running(tmp_path, WindowedModel(looking(0)), spec=spec, tools=[reads()]) as b:
+        run = await b.run()
+        begun = (await b.service.events(run["id"]))[:2]
+    model, state, sink = WindowedModel(by_what_it_sees), RunState(begun), ListSink()
+    with pytest.raises(RunEnded, match="The model's window holds 4096 tokens") as ended:
+        await loop_of(model, KeepAll()).run(state, context_of(state, sink))
+    assert ended.value.reason == "context_too_small"
+    assert model.seen
+    assert all(seen.tokens <= 4_096 for seen in model.seen)
+    assert of(ContextCompacted, sink.events) == []
+
+
+def loop_of(model: WindowedModel, policy: ContextPolicy) -> AgentLoop:
+    return AgentLoop(
+        provider=WindowGuard(model, counts_whole_prompt=False),
+        context=policy,
+        tools=ToolRegistry([reads(), ReadResultTool()]),
+        guardrails=standard_guardrails(),
+        served_window=nobody_knows,
+    )
+
+
+def context_of(state: RunState, sink: ListSink, *, max_result_chars: int = 60_000) -> RunContext:
+    return RunContext(
+        run_id="r",
+        sink=FoldingSink(sink, state),
+        limits=Limits(max_steps=12, max_result_chars=max_result_chars),
+    )
 
 
 async def nobody_knows() -> Window:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inglenook.context.cleanup import pair_safe_cut
 from inglenook.context.compaction import Compacting, compacted
 from inglenook.context.tokens import message_estimate
 from inglenook.messages import Message, ToolCall
@@ -57,16 +56,6 @@ def assert_pairs(messages: Sequence[Message]) -> None:
             assert not open_ids, "a call without its result"
             open_ids = [call.id for call in message.tool_calls]
     assert not open_ids
-
-
-@given(turns)
-def test_every_cut_index_snaps_to_a_whole_group(parts: list[tuple[bool, list[int], bool]]):
-    history = history_of(parts)
-    for index in range(len(history) + 1):
-        cut = pair_safe_cut(history, index)
-        assert cut <= index
-        assert_pairs(history[:cut])
-        assert_pairs(history[cut:])
 
 
 @given(turns, st.integers(100, 6_000), st.sampled_from([1, 2]))

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from types import FrameType
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +12,6 @@ from inglenook.context.cleanup import (
     NO_ANSWER,
     NOT_RECORDED,
     OPENING,
-    pair_safe_cut,
     valid_history,
 )
 from inglenook.messages import Message, Reasoning, ToolCall
@@ -139,22 +137,6 @@ def test_what_the_user_said_is_kept_in_its_order(history: list[Message]):
     assert before == "\n\n".join(m.text for m in valid if m.role == "user" and m.text.strip())
     notices = [m.text for m in history if m.role == "system"]
     assert notices == [m.text for m in valid if m.role == "system"]
-
-
-@given(histories, st.data())
-def test_no_cut_parts_a_reply_from_its_results(history: list[Message], data: st.DataObject):
-    valid = valid_history(history)
-    for index in range(-1, len(valid) + 2):
-        cut = pair_safe_cut(valid, index)
-        assert 0 <= cut <= max(index, 0)
-        for part in (valid[:cut], valid[cut:]):
-            assert pairing_faults(part) == []
-        inside = range(cut + 1, min(index, len(valid)) + 1)
-        assert all(not _is_pair_safe(valid, other) for other in inside), "a nearer cut was free"
-
-
-def _is_pair_safe(valid: list[Message], cut: int) -> bool:
-    return not any(pairing_faults(part) for part in (valid[:cut], valid[cut:]))
 
 
 # --- single faults -----------------------------------------------------------------------
@@ -294,9 +276,3 @@ def steps_for(size: int) -> int:
 
 def test_twice_the_faults_cost_twice_the_steps():
     assert steps_for(400) < 2.2 * steps_for(200)
-
-
-@pytest.mark.parametrize("index", range(7))
-def test_a_cut_snaps_to_a_whole_reply(index: int):
-    valid = [ASK, say("", call("1"), call("2")), result("1"), result("2"), say("x"), GO_ON]
-    assert pair_safe_cut(valid, index) == [0, 1, 1, 1, 4, 5, 6][index]

@@ -1,7 +1,6 @@
 """A history that every provider takes, whoever made it: pure, and linear in its length.
 
-`valid_history` mends what clients post and other runtimes stored; events are never rewritten.
-`pair_safe_cut` is where a history may be cut and stay valid.
+Mends what clients post and other runtimes stored; events are never rewritten.
 """
 
 from collections import deque
@@ -57,17 +56,6 @@ def valid_history(messages: Sequence[Message]) -> list[Message]:
         for place, call in zip(_named(sound[run[-1]]), message.tool_calls, strict=True):
             history.append(_result_of(call, results.get((run[-1], place))))
     return history
-
-
-def pair_safe_cut(messages: Sequence[Message], index: int) -> int:
-    """The nearest cut at or before `index` that splits no reply from its results.
-
-    `messages` is a valid history, or a part of one; a cut at n makes `[:n]` and `[n:]` of it.
-    """
-    cut = max(0, min(index, len(messages)))
-    while 0 < cut < len(messages) and messages[cut].role == "tool":
-        cut -= 1
-    return cut
 
 
 def _sound(message: Message) -> Message:

@@ -40,7 +40,7 @@ class Compacting:
         kept = [*range(fixed), *([question] if question is not None else [])]
         spare = room_tokens - SUMMARY_TOKENS - sum(message_estimate(history[i]) for i in kept)
         share = TAIL_SHARE[min(attempt, len(TAIL_SHARE)) - 1]
-        starts = group_starts(history, fixed)
+        starts = _group_starts(history, fixed)
         if not starts:
             return None
         end, taken = starts[-1], _size(history, starts[-1], len(history), question)
@@ -73,11 +73,6 @@ def last_user(history: Sequence[Message], fixed: int) -> int | None:
     """Index of the last message of the user, which every view holds to the letter."""
     at = (i for i in range(len(history) - 1, fixed - 1, -1) if history[i].role == "user")
     return next(at, None)
-
-
-def group_starts(history: Sequence[Message], fixed: int) -> list[int]:
-    """Where a history may be cut: before any message that is no tool result."""
-    return [i for i in range(fixed, len(history)) if history[i].role != "tool"]
 
 
 def compacted(
@@ -126,6 +121,11 @@ def plain_summary(messages: Sequence[Message]) -> str:
         elif message.text.strip() and message.role != "system":
             lines.append(f"- {message.role}: {' '.join(message.text[:200].split())}")
     return "\n".join(lines)[: int(SUMMARY_TOKENS * PLAIN_BYTES_PER_TOKEN)]
+
+
+def _group_starts(history: Sequence[Message], fixed: int) -> list[int]:
+    """Where a history may be cut: before any message that is no tool result."""
+    return [i for i in range(fixed, len(history)) if history[i].role != "tool"]
 
 
 def _line(message: Message) -> str:

@@ -1,4 +1,4 @@
-"""ContextPolicy version 1: show everything, the fixed part first, nothing rewritten."""
+"""The ContextPolicy that gives nothing up: a run that outgrows its window ends and says so."""
 
 from collections.abc import Sequence
 
@@ -7,8 +7,6 @@ from inglenook.messages import Message
 
 
 class KeepAll:
-    """For models whose window is not known to matter, and replays of runs recorded with it."""
-
     version = "keep-all@1"
 
     def view(self, history: Sequence[Message]) -> Sequence[Message]:
