@@ -8,7 +8,6 @@ RuntimeFault
 ├── StoreError           the home's database cannot be read or written now
 │   └── LeaseLost        another process took the run over; this one must stop
 ├── ToolError            a tool failed in a way the model should read
-│   └── BlockedCall      the run's permissions do not hold the call; nothing was done
 ├── ProviderError        the model provider failed
 │   ├── ProviderBusy     worth retrying: connection lost, rate limit, timeout, 5xx
 │   ├── ModelMissing     the server answers, the model is not there
@@ -79,9 +78,6 @@ class LeaseLost(StoreError): ...
 
 class ToolError(RuntimeFault):
     """Its message is shown to the model as the tool's result."""
-
-
-class BlockedCall(ToolError): ...
 
 
 class ProviderError(RuntimeFault):

@@ -79,7 +79,6 @@ class RunContext:
     sink: EventSink
     limits: Limits
     permissions: RunPermissions = RunPermissions()
-    user: str | None = None
     today: str = ""
     sources: Sources = field(default_factory=Sources)
     egress: EgressNumbers = field(default_factory=EgressNumbers)

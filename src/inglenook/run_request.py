@@ -4,7 +4,6 @@
 `RunPermissions` is the frozen result that every tool, child and resumed run is held to.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -66,18 +65,9 @@ class RunPermissions:
         for name in ("web", "workspace", "delegate", "writes"):
             object.__setattr__(self, name, getattr(self, name) is True)
 
-    def narrowed(
-        self, *, knowledge: Iterable[str] | None = None, web: bool = True, writes: bool = True
-    ) -> "RunPermissions":
-        """A child's: what this run has and the child asked for, without delegation."""
-        asked = self.knowledge if knowledge is None else tuple(knowledge)
-        return replace(
-            self,
-            knowledge=tuple(kb for kb in asked if kb in self.knowledge),
-            web=self.web and web is True,
-            writes=self.writes and writes is True,
-            delegate=False,
-        )
+    def of_child(self) -> "RunPermissions":
+        """What a child run holds: the same, without tools that write and without delegation."""
+        return replace(self, writes=False, delegate=False)
 
 
 def permissions_of(request: RunRequest) -> RunPermissions:

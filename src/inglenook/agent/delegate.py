@@ -93,7 +93,7 @@ class DelegateTool:
             parent=run.run_id,
             agent=agent,
             task=arguments.task,
-            permissions=run.permissions.narrowed(writes=False),
+            permissions=run.permissions.of_child(),
             credential=run.credential,
         )
         run.sink.emit(ChildStarted(call=run.call_id, child_run_id=task.id))

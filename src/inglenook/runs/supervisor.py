@@ -187,7 +187,6 @@ class RunSupervisor:
             sink=sink,
             limits=self._limits(state.started, state.prompt),
             permissions=state.started.permissions,
-            user=claim.row.user,
             today=state.started.today,
             sources=Sources(state.sources),
             egress=EgressNumbers(sum(isinstance(event, EgressStarted) for event in events)),

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from pydantic import BaseModel, ValidationError
 
-from inglenook.errors import BlockedCall, RunEnded, StoreError, ToolError
+from inglenook.errors import RunEnded, StoreError, ToolError
 from inglenook.events import Effect, ToolFinished, ToolStarted
 from inglenook.messages import ToolCall, ToolOutput, ToolSchema
 from inglenook.providers.calls import MALFORMED_ARGUMENTS
@@ -113,17 +113,14 @@ def plain_name(name: str) -> str:
 async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
     spec = tool.spec
     began = time.monotonic()
-    coerced: tuple[str, ...] = ()
-    output, is_error, blocked = ToolOutput(text=""), True, False
-    has_begun = False
+    changes: tuple[str, ...] = ()
+    output, is_error, has_begun = ToolOutput(text=""), True, False
     sink = CallSink(run.sink)
     try:
-        arguments, coerced = validated(spec, call)
+        arguments, changes = validated(spec, call)
         has_begun = True
         output = await tool.run(arguments, replace(run, call_id=call.id, sink=sink))
         is_error = False
-    except BlockedCall as error:
-        output, blocked = ToolOutput(text=str(error)), True
     except ToolError as error:
         output = ToolOutput(text=str(error))
     except (StoreError, RunEnded):
@@ -138,11 +135,10 @@ async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
         call=call,
         result=text,
         is_error=is_error,
-        blocked=blocked,
-        network=(spec.open_world and has_begun and not blocked and sink.has_left) or output.network,
+        network=(spec.open_world and has_begun and sink.has_left) or output.network,
         duration_ms=round((time.monotonic() - began) * 1000),
         truncated_to=limit if len(text) > limit else None,
-        coerced=coerced,
+        coerced=changes,
         sources=output.sources,
     )
 
