@@ -1,5 +1,6 @@
 """The doctor: one line a check, faults told apart, and nothing sent that nobody asked for."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,9 +10,13 @@ import pytest
 from aiohttp import web
 
 from inglenook.bootstrap.runtime import open_runtime
-from inglenook.providers.base import ModelAbilities, ModelSpec
+from inglenook.errors import ProviderError
+from inglenook.messages import Message, Usage
+from inglenook.providers.base import ModelAbilities, ModelReply, ModelSpec
 from inglenook.providers.catalogue import ModelCatalogue
+from inglenook.providers.model_memory import ModelMemory
 from inglenook.providers.scripted import ScriptedProvider
+from inglenook.providers.speed import MeasuredProvider
 from inglenook.run_request import RunPermissions
 from inglenook.runs.doctor import Check, check_models
 from inglenook.runs.starting import new_run_id, queued_row, run_started
@@ -20,7 +25,7 @@ from inglenook.store.sqlite import SqliteStore
 from tests.cli.program import NOBODY
 from tests.fake_open_webui import FakeBase, FakeOpenWebUI
 from tests.scripted_server import ScriptedServer
-from tests.support import ask
+from tests.support import MODEL, ask
 
 KEY = "sk-canary-41"
 
@@ -42,7 +47,7 @@ async def checks_of(tmp_path: Path, environment: Mapping[str, str]) -> dict[str,
 
 
 async def test_every_part_has_a_line(tmp_path: Path):
-    async with ScriptedServer() as model:
+    async with ScriptedServer(["One."]) as model:
         checks = await checks_of(tmp_path, {"OLLAMA_HOST": model.url})
     assert list(checks) == [
         "python",
@@ -89,14 +94,71 @@ async def test_the_window_that_is_served_comes_before_what_is_asked_for(
     models = ModelCatalogue(
         configured=[spec],
         discoveries=[],
-        make_provider=lambda spec: ScriptedProvider(abilities=abilities),
+        make_provider=lambda spec: ScriptedProvider(["One."], abilities=abilities),
     )
     [check] = await check_models(models)
-    assert check.why == f"answers; tools: yes, thinking: not said, window: {words}"
+    assert check.why.startswith(f"answers; tools: yes, thinking: not said, window: {words}; calls:")
+
+
+class Counting(ScriptedProvider):
+    """Counts to ten, and its server's word on its tools is `tools`."""
+
+    def __init__(self, memory: ModelMemory, spec: ModelSpec, tools: bool | None = None) -> None:
+        usage = Usage(input_tokens=40, output_tokens=9)
+        message = Message(role="assistant", text="one two three four five six seven eight nine")
+        reply = ModelReply(message=message, usage=usage)
+        super().__init__([reply, reply], abilities=ModelAbilities(tools=tools), piece_chars=5)
+        self.measured = MeasuredProvider(self, spec, memory)
+
+
+def counting(spec: ModelSpec, tools: bool | None = None) -> tuple[ModelCatalogue, Counting]:
+    memory = ModelMemory()
+    model = Counting(memory, spec, tools)
+    models = ModelCatalogue(
+        configured=[spec], discoveries=[], make_provider=lambda _: model.measured, memory=memory
+    )
+    return models, model
+
+
+async def test_a_speed_that_nobody_knows_is_measured_by_one_small_call_that_is_told():
+    models, model = counting(MODEL)
+    [check] = await check_models(models)
+    assert re.search(r"1,000 tokens: [\d.]+ s to read, [\d.]+ s to write", check.why)
+    assert check.why.endswith("(one call of 16 tokens was made to measure it)")
+    [again] = await check_models(models)
+    assert "one call" not in again.why
+    assert [seen.options.max_output_tokens for seen in model.seen] == [16]
+
+
+async def test_a_model_that_is_listed_and_does_not_answer_fails():
+    models = ModelCatalogue(
+        configured=[MODEL],
+        discoveries=[],
+        make_provider=lambda _: ScriptedProvider([ProviderError("out of memory")]),
+    )
+    [check] = await check_models(models)
+    assert (check.state, "out of memory" in check.why) == ("fail", True)
+
+
+@pytest.mark.parametrize(
+    ("configured", "tools", "words"),
+    [
+        ("auto", None, "calls: auto, nothing found yet;"),
+        ("auto", False, "calls: envelope, as its server says;"),
+        ("native", None, "calls: native;"),
+        ("envelope", True, "calls: envelope;"),
+    ],
+)
+async def test_how_calls_travel_is_told(
+    configured: Literal["auto", "native", "envelope"], tools: bool | None, words: str
+):
+    models, _ = counting(replace(MODEL, tool_mode=configured), tools)
+    [check] = await check_models(models)
+    assert words in check.why
 
 
 async def test_a_named_server_that_is_down_has_a_line_beside_the_models_of_others(tmp_path: Path):
-    async with ScriptedServer() as model:
+    async with ScriptedServer(["One."]) as model:
         checks = await checks_of(tmp_path, {"OPENAI_BASE_URL": model.openai_url})
     assert checks["model scripted"].state == "ok"
     assert checks["model server"].state == "fail"

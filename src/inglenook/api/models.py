@@ -12,8 +12,9 @@ router = APIRouter(prefix="/api/models", tags=["models"])
 
 @router.get("")
 async def list_models(services: Served) -> Response:
-    """Every model on offer: `{"items": [{"id", "provider", "model", "abilities", "note",
-    "error"}], "default"}`; `error` says why one cannot be used."""
+    """Every model on offer: `{"items": [{"id", "provider", "model", "abilities", "window",
+    "tool_mode", "seconds_per_1000_tokens", "note", "error"}], "default"}`; `error` says why one
+    cannot be used, null elsewhere that nothing is known yet."""
     try:
         items = [report_view(report) for report in await services.models.reports()]
         return JsonResponse({"items": items, "default": await services.models.default_id()})

@@ -54,7 +54,7 @@ TEMPLATE = """\
 # model = "qwen3:8b"
 # context_tokens = 16384     # asked for with every call
 # thinking = true
-# tool_mode = "auto"         # "native": it can call tools, though its server does not say so
+# tool_mode = "auto"         # "native" or "envelope" (JSON in its text); auto finds it out
 
 # The four models of a larger installation:
 # [[models]]

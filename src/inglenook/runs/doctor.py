@@ -1,21 +1,29 @@
 """Checks of an installation: one line each, with the state, why it matters and the exact fix."""
 
+import asyncio
 import shutil
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from inglenook.context.window import window_of
-from inglenook.errors import RuntimeFault
+from inglenook.errors import ProviderError, RuntimeFault
+from inglenook.messages import Message
+from inglenook.providers.base import StreamOptions
 from inglenook.providers.catalogue import THREE_WAYS, ModelCatalogue, ModelReport
+from inglenook.runs.model_words import mode_in_words, speed_in_words, window_in_words, yes_or_no
 from inglenook.store.base import RuntimeStore
 from inglenook.store.locks import Owners
 
 State = Literal["ok", "warn", "fail"]
 MIN_FREE_BYTES = 1_000_000_000
 """Below this an ingest or a download is likely to end in the middle."""
+MEASURE = (Message(role="user", text="Count from one to ten."),)
+MEASURE_TOKENS = 16
+MEASURE_TIMEOUT_S = 60.0
+"""A model of 8B is loaded from a disk by then."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,10 +41,31 @@ async def check_models(models: ModelCatalogue) -> list[Check]:
     except RuntimeFault as error:
         why = str(error).removesuffix(THREE_WAYS).rstrip()
         return [Check(name="models", state="fail", why=why, fix=THREE_WAYS)]
+    measured = await _measure(models, reports[0])
+    checks = [measured, *map(_check_model, reports[1:])]
     away = await models.unanswered()
-    return [_check_model(report) for report in reports] + [
-        Check(name="model server", state="fail", why=sentence) for sentence in away
-    ]
+    return checks + [Check(name="model server", state="fail", why=sentence) for sentence in away]
+
+
+async def _measure(models: ModelCatalogue, report: ModelReport) -> Check:
+    """The default model's line; it is asked one small question where its speed is not known."""
+    if report.error or not report.is_fetched or report.known.write_s is not None:
+        return _check_model(report)
+    try:
+        async with asyncio.timeout(MEASURE_TIMEOUT_S):
+            offered = await models.get(report.spec.id)
+            options = StreamOptions(max_output_tokens=MEASURE_TOKENS)
+            async with aclosing(offered.provider.stream(MEASURE, (), options)) as parts:
+                async for _ in parts:
+                    pass
+    except TimeoutError:
+        outcome = f"did not end within {MEASURE_TIMEOUT_S:.0f} s"
+    except ProviderError as error:
+        return _check_model(replace(report, error=f"It does not answer a question: {error}"))
+    else:
+        outcome = "was made to measure it"
+    check = _check_model(replace(report, known=models.memory.of(report.spec)))
+    return replace(check, why=f"{check.why} (one call of {MEASURE_TOKENS} tokens {outcome})")
 
 
 def _check_model(report: ModelReport) -> Check:
@@ -55,37 +84,20 @@ def _check_model(report: ModelReport) -> Check:
             why=report.spec.note,
             fix="`inglenook models pull` fetches it now. A better one: `ollama pull qwen3`.",
         )
-    abilities = report.abilities
-    said = {True: "yes", False: "no", None: "not said"}
     why = (
-        f"answers; tools: {said[abilities.tools]}, thinking: {said[abilities.thinking]}, "
-        f"window: {_window_in_words(report)}"
+        f"answers; tools: {yes_or_no(report.abilities.tools)}, "
+        f"thinking: {yes_or_no(report.abilities.thinking)}, window: {window_in_words(report)}; "
+        f"calls: {mode_in_words(report)}; {speed_in_words(report)}"
         + (f". {report.spec.note}" if report.spec.note else "")
     )
-    if abilities.tools is False:
+    if report.abilities.tools is False and report.spec.tool_mode != "native":
         return Check(
             name=name,
             state="warn",
-            why=why + ". Its template takes no tools, so it cannot search your documents.",
-            fix="Choose a tool-capable model, for example `ollama pull qwen3`.",
+            why=why + ". It takes no tools, so its calls travel as JSON in its text.",
+            fix="It works. A tool-capable model does better, for example `ollama pull qwen3`.",
         )
     return Check(name=name, state="ok", why=why)
-
-
-def _window_in_words(report: ModelReport) -> str:
-    """What runs are served with, before what is configured and what the model could hold."""
-    asked, said = report.spec.context_tokens, report.abilities.context_tokens
-    window = window_of(report.spec, report.abilities)
-    if window.tokens is None:
-        return "not said"
-    words = [f"{window.tokens:,}"]
-    if window.largest is not None and window.largest > window.tokens:
-        words.append(f"up to {window.largest:,} where a run needs it")
-    if asked is not None and asked != window.tokens:
-        words.append(f"{asked:,} asked for")
-    if said is not None and said != window.tokens:
-        words.append(f"the model has {said:,}")
-    return ", ".join(words)
 
 
 async def check_web_search(engines: Sequence[str], *, is_blocked: bool, proxy: str | None) -> Check:

@@ -7,6 +7,7 @@ from inglenook.agent.state import RunState
 from inglenook.events import EgressFinished, EgressStarted, RunEvent
 from inglenook.messages import Source
 from inglenook.providers.catalogue import ModelReport
+from inglenook.runs.model_words import served_window
 from inglenook.store.base import RunRow
 
 
@@ -147,6 +148,19 @@ def report_view(report: ModelReport) -> dict[str, Any]:
             "tools": report.abilities.tools,
             "thinking": report.abilities.thinking,
             "context_tokens": report.spec.context_tokens or report.abilities.context_tokens,
+        },
+        "window": {
+            "configured": report.spec.context_tokens,
+            "served": served_window(report),
+        },
+        "tool_mode": {
+            "configured": report.spec.tool_mode,
+            "found": report.known.tool_mode,
+            "because": report.known.because,
+        },
+        "seconds_per_1000_tokens": {
+            "read": report.known.read_s,
+            "write": report.known.write_s,
         },
         "note": report.spec.note or None,
         "error": report.error,

@@ -59,7 +59,7 @@ class Model(Section):
     context_tokens: int | None = Field(default=None, ge=512)
     thinking: bool | None = None
     reasoning_effort: str | None = None
-    tool_mode: Literal["auto", "native"] = "auto"
+    tool_mode: Literal["auto", "native", "envelope"] = "auto"
 
 
 class Knowledge(Section):
