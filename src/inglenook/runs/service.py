@@ -12,11 +12,12 @@ from inglenook.knowledge.base import Knowledge
 from inglenook.providers.catalogue import ModelCatalogue
 from inglenook.run_request import RunRequest, permissions_of
 from inglenook.runs.broadcast import Broadcast, Frame
+from inglenook.runs.endings import CANCELLED
 from inglenook.runs.engine import Engine
 from inglenook.runs.export import export_lines
 from inglenook.runs.follow import ended_or_waiting, follow, row_of
 from inglenook.runs.starting import new_run_id, queued_row, run_started
-from inglenook.runs.supervisor import CANCELLED, RunSupervisor
+from inglenook.runs.supervisor import RunSupervisor
 from inglenook.runs.views import egress_ledger, run_item, run_view
 from inglenook.store.base import ChainReport, RunRow, RuntimeStore, StoredEvent
 from inglenook.store.locks import Owners

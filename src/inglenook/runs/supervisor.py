@@ -12,14 +12,9 @@ from inglenook.agent.state import FoldingSink, RunState
 from inglenook.agent.strategies import STRATEGIES
 from inglenook.errors import (
     CredentialNeeded,
-    InvalidRequest,
     LeaseLost,
     ProviderBusy,
-    ProviderError,
-    Reason,
-    RunEnded,
     StoreError,
-    ToolError,
 )
 from inglenook.events import (
     EgressStarted,
@@ -28,13 +23,12 @@ from inglenook.events import (
     RunResumed,
     RunStarted,
     RunWaiting,
-    Status,
     decode,
 )
-from inglenook.providers.finish_reasons import CUT_OFF_NOTE, is_cut_off
 from inglenook.run_context import EgressNumbers, Limits, RunContext, Sources
 from inglenook.run_request import RequestLimits
 from inglenook.runs.broadcast import Broadcast
+from inglenook.runs.endings import CANCELLED, ORPHANED, Ending, worked_to_end
 from inglenook.runs.sink import RecordingSink
 from inglenook.store.base import RunRow, RuntimeStore
 
@@ -56,21 +50,6 @@ class Taken:
     is_patient: bool
     """A model server that is down does not end it, as it was at work before and is said to go on.
     Not so a child: its parent reads of the failure and goes on itself."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ending:
-    status: Status
-    reason: Reason | None
-    explanation: str
-
-
-ORPHANED = Ending(
-    status="incomplete", reason="interrupted", explanation="Its parent run ended before it."
-)
-CANCELLED = Ending(
-    status="cancelled", reason="cancelled_by_user", explanation="Stopped by the user."
-)
 
 
 class RunSupervisor:
@@ -210,11 +189,14 @@ class RunSupervisor:
         )
 
     async def _work(self, taken: Taken) -> Outcome:
-        run = taken.run
+        state, run = taken.state, taken.run
+        assert state.started is not None, "run_started is written with the run's row"
         try:
-            # A stop whose end could not be stored is all that is left to do.
-            is_stopped = run.run_id in self._cancelled
-            ending = CANCELLED if is_stopped else await self._ending_of(taken)
+            if run.run_id in self._cancelled:  # a stop whose end could not be stored is left to do
+                ending = CANCELLED
+            else:
+                agent = self._agents[state.started.request.strategy]
+                ending = await worked_to_end(agent, state, run, is_patient=taken.is_patient)
         except CredentialNeeded:
             if self._credentials.get(run.run_id) == run.credential:  # not a newer one
                 self._credentials.pop(run.run_id, None)
@@ -261,51 +243,9 @@ class RunSupervisor:
         if taken := await self._take_up(run_id):
             await self._finish(taken, ORPHANED)
 
-    async def _ending_of(self, taken: Taken) -> Ending:
-        """
-        Raises:
-            ProviderBusy: The model cannot be asked now, and the run is patient.
-            CredentialNeeded, StoreError: As they came.
-        """
-        state, run = taken.state, taken.run
-        assert state.started is not None
-        agent = self._agents[state.started.request.strategy]
-        limit = asyncio.timeout(run.limits.max_seconds)
-        try:
-            async with limit:
-                await agent.run(state, run)
-        except RunEnded as ended:
-            return Ending(status="incomplete", reason=ended.reason, explanation=ended.explanation)
-        except (ProviderError, InvalidRequest, ToolError) as error:
-            if taken.is_patient and isinstance(error, ProviderBusy):
-                raise
-            return Ending(status="failed", reason="provider_error", explanation=str(error))
-        except (StoreError, CredentialNeeded):
-            raise
-        except Exception as error:
-            if isinstance(error, TimeoutError) and limit.expired():
-                return Ending(
-                    status="incomplete",
-                    reason="time_limit",
-                    explanation=f"The run used all of its {run.limits.max_seconds:g} seconds.",
-                )
-            logger.exception("run %s failed", run.run_id)
-            return Ending(
-                status="failed",
-                reason="internal_error",
-                explanation="The run failed by a fault of this program; its log has the details.",
-            )
-        return Ending(status="complete", reason=None, explanation=_summary(state))
-
 
 def _absorb_cancellation() -> None:
     """The cancellation was the user's and has done its work; this task goes on to record it."""
     task = asyncio.current_task()
     assert task is not None
     task.uncancel()
-
-
-def _summary(state: RunState) -> str:
-    calls = f"{state.tool_calls} tool call{'s' if state.tool_calls != 1 else ''}"
-    summary = f"Answered after {state.steps} step{'s' if state.steps != 1 else ''} and {calls}."
-    return f"{summary} {CUT_OFF_NOTE}" if is_cut_off(state.last_finish_reason) else summary

@@ -1,0 +1,84 @@
+"""Endings: each way in which an agent's work can end, as status, reason and one sentence."""
+
+import asyncio
+import logging
+from dataclasses import dataclass
+
+from inglenook.agent.base import Agent
+from inglenook.agent.state import RunState
+from inglenook.errors import (
+    CredentialNeeded,
+    InvalidRequest,
+    ProviderBusy,
+    ProviderError,
+    Reason,
+    RunEnded,
+    StoreError,
+    ToolError,
+)
+from inglenook.events import Status
+from inglenook.providers.finish_reasons import CUT_OFF_NOTE, is_cut_off
+from inglenook.run_context import RunContext
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    status: Status
+    reason: Reason | None
+    explanation: str
+
+
+ORPHANED = Ending(
+    status="incomplete", reason="interrupted", explanation="Its parent run ended before it."
+)
+CANCELLED = Ending(
+    status="cancelled", reason="cancelled_by_user", explanation="Stopped by the user."
+)
+
+
+async def worked_to_end(
+    agent: Agent, state: RunState, run: RunContext, *, is_patient: bool
+) -> Ending:
+    """Have `agent` work on from `state` within the run's time, and say how that ended.
+
+    Args:
+        is_patient: A model that cannot be asked now is no end.
+
+    Raises:
+        ProviderBusy: The model cannot be asked now, and the run is patient.
+        CredentialNeeded, StoreError: As they came.
+    """
+    limit = asyncio.timeout(run.limits.max_seconds)
+    try:
+        async with limit:
+            await agent.run(state, run)
+    except RunEnded as ended:
+        return Ending(status="incomplete", reason=ended.reason, explanation=ended.explanation)
+    except (ProviderError, InvalidRequest, ToolError) as error:
+        if is_patient and isinstance(error, ProviderBusy):
+            raise
+        return Ending(status="failed", reason="provider_error", explanation=str(error))
+    except (StoreError, CredentialNeeded):
+        raise
+    except Exception as error:
+        if isinstance(error, TimeoutError) and limit.expired():
+            return Ending(
+                status="incomplete",
+                reason="time_limit",
+                explanation=f"The run used all of its {run.limits.max_seconds:g} seconds.",
+            )
+        logger.exception("run %s failed", run.run_id)
+        return Ending(
+            status="failed",
+            reason="internal_error",
+            explanation="The run failed by a fault of this program; its log has the details.",
+        )
+    return Ending(status="complete", reason=None, explanation=_summary(state))
+
+
+def _summary(state: RunState) -> str:
+    calls = f"{state.tool_calls} tool call{'s' if state.tool_calls != 1 else ''}"
+    summary = f"Answered after {state.steps} step{'s' if state.steps != 1 else ''} and {calls}."
+    return f"{summary} {CUT_OFF_NOTE}" if is_cut_off(state.last_finish_reason) else summary
