@@ -97,7 +97,14 @@ class ModelMissing(ProviderError): ...
 class ToolsUnsupported(ProviderError): ...
 
 
-class ContextTooLong(ProviderError): ...
+class ContextTooLong(ProviderError):
+    """`window` is how many tokens the server says it holds, where it says so."""
+
+    def __init__(
+        self, message: str, *, status: int | None = None, window: int | None = None
+    ) -> None:
+        super().__init__(message, status=status)
+        self.window = window
 
 
 class CredentialNeeded(RuntimeFault): ...

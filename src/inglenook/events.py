@@ -109,6 +109,8 @@ class ModelReplied(Event):
     rejected: Rejected | None = None
     """The reply is not taken: the server cut the prompt or refused its length, or a call beside the
     conversation failed (`repairs` says how)."""
+    window: int | None = None
+    """The tokens that the server says it holds, where it refused the prompt's length."""
 
 
 class ApprovalRequested(Event):

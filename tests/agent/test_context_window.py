@@ -43,6 +43,16 @@ def page(chars: int, start: str = "") -> str:
     return (start + WORDS * (chars // len(WORDS) + 1))[:chars]
 
 
+def chat(turns: int) -> tuple[Message, ...]:
+    """A conversation of about 200 tokens a turn."""
+    said = [
+        Message(role=role, text=page(400, f"{n}. "))
+        for n in range(turns)
+        for role in ("user", "assistant")
+    ]
+    return (*said, Message(role="user", text="And now?"))
+
+
 def reads(chars: int = 4_000) -> EchoTool:
     """A tool that gives a page at each of its calls."""
     return EchoTool(answer=lambda text: page(chars, f"Page {text}. "))
@@ -263,6 +273,37 @@ async def test_a_refused_length_is_compacted_and_sent_again(tmp_path: Path):
         replies = of(ModelReplied, await b.service.events(run["id"]))
         assert (run["status"], run["answer"]) == ("complete", "It is on page 3.")
         assert any(reply.rejected == "context_too_long" for reply in replies)
+        assert await b.replay(run["id"]) == run["answer"]
+
+
+async def test_the_window_that_a_refusal_names_is_kept_to(tmp_path: Path):
+    """A conversation nine times as long as the window is sent twice, not cut down step by step."""
+    model = WindowedModel(looking(0), serves=2_048, cut=None, names_window=True)
+    async with running(tmp_path, model, spec=OPENAI) as b:
+        run = await b.run(ask().model_copy(update={"messages": chat(90)}))
+        assert (run["status"], run["answer"]) == ("complete", "It is on page 3."), run
+        assert [seen.tokens > 2_048 for seen in model.asked] == [True, False]
+        assert await b.replay(run["id"]) == run["answer"]
+
+
+async def test_a_refusal_is_met_with_less_even_where_the_window_should_hold_it(tmp_path: Path):
+    """Ollama was asked for 32,768 tokens and refuses 18,000 of them."""
+    spec = replace(MODEL, context_tokens=32_768)
+    model = WindowedModel(looking(0), serves=8_192, cut=None)
+    async with running(tmp_path, model, spec=spec) as b:
+        run = await b.run(ask().model_copy(update={"messages": chat(90)}))
+        assert (run["status"], run["answer"]) == ("complete", "It is on page 3."), run
+        assert await b.replay(run["id"]) == run["answer"]
+
+
+async def test_the_same_count_in_a_larger_window_is_a_cut_again(tmp_path: Path):
+    """Ollama serves 4,096 tokens whatever is asked for: growing does not help, summing up does."""
+    model = WindowedModel(looking(0), serves=4_096, abilities=ModelAbilities(context_tokens=32_768))
+    async with running(tmp_path, model) as b:
+        run = await b.run(ask().model_copy(update={"messages": chat(50)}))
+        replies = of(ModelReplied, await b.service.events(run["id"]))
+        assert (run["status"], run["answer"]) == ("complete", "It is on page 3."), run
+        assert len([reply for reply in replies if reply.rejected]) >= 2
         assert await b.replay(run["id"]) == run["answer"]
 
 

@@ -34,17 +34,20 @@ class WindowedModel:
         abilities: ModelAbilities | None = None,
         tokens_per_estimate: float = 1.0,
         cut: Callable[[int, int], int] | None = ollamas_cut,
+        names_window: bool = False,
         summary: str | Script = "The parts looked at so far held nothing of use.",
     ) -> None:
         """
         `serves`: the window it was started with; None: what each request asks for.
-        `cut`: what it reads of too long a prompt; None: it refuses one.
+        `cut`: what it reads of too long a prompt; None: it refuses one, and says what it holds
+        if it `names_window`.
         """
         self._script = script
         self._serves = serves
         self._abilities = abilities or ModelAbilities()
         self._ratio = tokens_per_estimate
         self._cut = cut
+        self._names_window = names_window
         self._summary = summary
         self.seen: list[Seen] = []
 
@@ -58,7 +61,10 @@ class WindowedModel:
         window = self._serves or options.window
         if window is not None and tokens > window:
             if self._cut is None:
-                raise ContextTooLong(f"{tokens} tokens do not fit {window}")
+                raise ContextTooLong(
+                    f"{tokens} tokens do not fit {window}",
+                    window=window if self._names_window else None,
+                )
             tokens = self._cut(tokens, window)
             message = say("I do not know what you want.")
         else:

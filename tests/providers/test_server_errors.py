@@ -94,3 +94,42 @@ def test_detail_is_one_bounded_line() -> None:
     assert len(detail_of(b"x" * 10_000)) == MAX_DETAIL_CHARS + 1
     assert detail_of(b'{"message":"m","code":"c"}') == "m [c]"
     assert detail_of(b'{"error":{"weird":[1]}}') == '{"weird":[1]}'
+
+
+LM_STUDIO_FULL = (
+    b'{"error":"Trying to keep the first 9000 tokens when context the overflows. However, the '
+    b'model is loaded with context length of only 4096 tokens, which is not enough."}'
+)
+TGI_FULL = (
+    b'{"error":"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: '
+    b'9000 `inputs` tokens and 512 `max_new_tokens`","error_type":"validation"}'
+)
+ANTHROPIC_FULL = b'{"error":{"message":"prompt is too long: 213,462 tokens > 200,000 maximum"}}'
+MISTRAL_FULL = (
+    b'{"message":"Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 '
+    b'maximum context length"}'
+)
+EXCEEDED_BY = b'{"error":{"message":"the context length is exceeded by 900 tokens"}}'
+
+
+@pytest.mark.parametrize(
+    ("body", "window"),
+    [
+        (LLAMA_CPP_FULL, 4_096),
+        (VLLM_FULL, 8_192),
+        (OPENAI_FULL, None),
+        (LM_STUDIO_FULL, 4_096),
+        (TGI_FULL, 4_096),
+        (ANTHROPIC_FULL, 200_000),
+        (MISTRAL_FULL, None),
+        (EXCEEDED_BY, None),
+    ],
+)
+def test_a_refused_length_names_the_window_where_the_server_does(
+    body: bytes, window: int | None
+) -> None:
+    error = error_for(
+        address="http://127.0.0.1:1", model="m", status=400, detail=detail_of(body), model_hint=""
+    )
+    assert isinstance(error, ContextTooLong)
+    assert error.window == window

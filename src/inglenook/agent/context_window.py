@@ -76,7 +76,8 @@ class ContextWindow:
                     window=tokens,
                     estimated_tokens=need,
                     tools_tokens=ceil(self._tools_tokens * state.window.ratio),
-                    doubt=state.window.doubt,
+                    # the same count for the same prompt in a larger window is a cut, no doubt
+                    doubt=1.0 if state.window.is_rejected else state.window.doubt,
                 )
             self._check_fixed_part(state, run, tokens)
             await self._compact(state, run, tokens, need)
@@ -163,6 +164,8 @@ class ContextWindow:
     def _target(self, state: RunState, run: RunContext, tokens: int | None, need: int) -> int:
         """Tokens that the compacted request may take."""
         room = _room(tokens, run) if tokens is not None else need
+        if state.window.is_rejected:  # whatever the window is said to be, this was too much for it
+            room = min(room, need)
         if state.window.read_tokens:  # what the server surely holds
             room = min(room, state.window.read_tokens)
         return int(room * COMPACT_TO)

@@ -113,4 +113,5 @@ def _replied(reply: ModelReply, state: RunState, purpose: str) -> ModelReplied:
         repairs=reply.repairs,
         malformed_call=reply.malformed_call,
         rejected=reply.rejected,
+        window=reply.window,
     )

@@ -157,6 +157,7 @@ class RecordedProvider:
             repairs=event.repairs,
             malformed_call=event.malformed_call,
             rejected=event.rejected,
+            window=event.window,
         )
 
     async def abilities(self) -> ModelAbilities:

@@ -65,6 +65,9 @@ class WindowState:
             self.is_rejected = True
             self.rejections += 1
             self.read_tokens = read or None
+            if event.window is not None:
+                self.tokens = min(self.tokens or event.window, event.window)
+                self.largest = min(self.largest or self.tokens, self.tokens)
             if read and self._estimated:
                 self.doubt = min(1.0, max(MIN_DOUBT, read / self._estimated))
             return

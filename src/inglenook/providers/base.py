@@ -83,6 +83,8 @@ class ModelReply:
     no calls then, and its text is what the model said before the attempt."""
     rejected: Rejected | None = None
     """The reply must not be used: the server did not read the whole prompt."""
+    window: int | None = None
+    """The tokens that the server says it holds, where it refused the prompt's length."""
 
 
 Part: TypeAlias = TextDelta | ReasoningDelta | ModelReply

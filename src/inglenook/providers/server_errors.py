@@ -31,7 +31,18 @@ _TOO_LONG = re.compile(
     r"|exceeds? (?:the |its |this model'?s? )?(?:available |maximum )?context"
     r"|(?:prompt|input|request) (?:is )?too (?:long|large|many)"
     r"|greater than the context length|context (?:window|length|size).{0,40}exceed"
+    r"|when context (?:the )?overflows|context (?:window )?overflow"  # LM Studio
+    r"|max_new_tokens` must be <="  # TGI
+    r"|(?:too many|number of) (?:input |prompt )?tokens.{0,40}(?:exceed|maximum|limit)"
+    r"|(?:prompt|input|conversation).{0,40}exceeds? .{0,30}(?:context|token limit|max)"
 )
+_WINDOW = re.compile(
+    r"context (?:length|size|window)(?: of| is|:)?(?: only| at most)? ?\(?(?P<said>\d[\d,]*)"
+    r"|> ?(?P<over>\d[\d,]*) (?:tokens? )?max|must be <= ?(?P<most>\d[\d,]*)"
+    r"|max_model_len[ =:(of]{1,5}(?P<len>\d[\d,]*)"
+)
+MIN_WINDOW = 512
+"""A smaller number in a refusal is no window: servers are not started with one."""
 _MODEL_MISSING = re.compile(
     r"model_not_found|model .{0,200}(?:not found|does ?n[o']t exist|not exist)"
     r"|(?:no such|unknown|invalid) model|not a valid model"
@@ -54,6 +65,7 @@ def error_for(
             f"The conversation does not fit the window of model {model!r} at {address} ({said}). "
             "Shorten it, or raise the model's `context_tokens`.",
             status=status,
+            window=_window_in(words),
         )
     if _TOOLS_REFUSED.search(words):
         return ToolsUnsupported(
@@ -69,6 +81,13 @@ def error_for(
     kind = ProviderBusy if _may_pass(status) else ProviderError
     advice = _advice(status, words, model)
     return kind(f"The model server at {address} failed ({said}). {advice}", status=status)
+
+
+def _window_in(words: str) -> int | None:
+    """The window that a refusal names; the smallest, where it names several numbers as one."""
+    named = [number for found in _WINDOW.finditer(words) for number in found.groups() if number]
+    sizes = [int(number.replace(",", "")[:9]) for number in named]
+    return min((size for size in sizes if size >= MIN_WINDOW), default=None)
 
 
 def _may_pass(status: int | None) -> bool:
@@ -125,6 +144,8 @@ def message_of(error: Any) -> str:
         for name in ("error", "message", "detail"):
             if fields.get(name):
                 text = message_of(fields[name])
+                if isinstance(fields.get("n_ctx"), int):  # llama.cpp
+                    text += f" (context size {fields['n_ctx']})"
                 code = fields.get("code") or fields.get("type")
                 return f"{text} [{code}]" if isinstance(code, str) and code not in text else text
     return wire_json.encode(cast("object", error)).decode()

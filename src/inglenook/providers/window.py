@@ -46,6 +46,7 @@ class WindowGuard:
             yield ModelReply(
                 message=Message(role="assistant"),
                 rejected="context_too_long",
+                window=error.window,
                 repairs=(str(error),),
             )
 
