@@ -321,12 +321,30 @@ def default_models() -> JSON:
         abilities = {"tools": tools, "thinking": more.pop("thinking", None), "context_tokens": None}
         abilities["context_tokens"] = more.pop("context_tokens", None)
         fields: JSON = {"id": id, "provider": "ollama", "model": id, "note": None, "error": None}
+        fields |= {
+            "window": {"configured": None, "served": None},
+            "tool_mode": {"configured": "auto", "found": None, "because": None},
+            "seconds_per_1000_tokens": {"read": None, "write": None},
+        }
         return fields | {"abilities": abilities} | more
 
     return {
         "items": [
-            model("qwen3:8b", tools=True, thinking=True, context_tokens=40960),
-            model("gemma2:2b", tools=False, context_tokens=8192),
+            model(
+                "qwen3:8b",
+                tools=True,
+                thinking=True,
+                context_tokens=40960,
+                window={"configured": 40960, "served": 8192},
+                tool_mode={"configured": "auto", "found": "native", "because": "called"},
+                seconds_per_1000_tokens={"read": 3.2, "write": 41.0},
+            ),
+            model(
+                "gemma2:2b",
+                tools=False,
+                context_tokens=8192,
+                tool_mode={"configured": "auto", "found": "envelope", "because": "said"},
+            ),
             model("mistral-small", tools=True, context_tokens=131072, provider="openai"),
             model("old-server", tools=None, error="http://10.0.0.7:8000 does not answer."),
         ],

@@ -1,4 +1,4 @@
-"""A28: the picker marks models that can call tools, names qwen3, and says why others cannot."""
+"""A28: the picker marks models that take tools, names qwen3, and says what the others do."""
 
 import json
 
@@ -17,15 +17,33 @@ async def test_the_picker_marks_explains_and_offers_only_what_can_be_used() -> N
         await expect(tab.page.locator(".menu-note")).to_contain_text("qwen3")
         await expect(menu.get_by_role("menuitemradio", name="qwen3:8b")).to_contain_text("✓ tools")
         toolless = menu.get_by_role("menuitemradio", name="gemma2:2b")
-        await expect(toolless).to_contain_text("cannot call tools")
+        await expect(toolless).to_contain_text("no tools")
+        await expect(toolless).to_contain_text("calls as text")
         unreachable = menu.get_by_role("menuitemradio", name="old-server")
         await expect(unreachable).to_contain_text("http://10.0.0.7:8000 does not answer.")
-        for item in (toolless, unreachable):
-            assert await item.get_attribute("aria-disabled") == "true"
-            await item.click(force=True)
-        await menu.get_by_role("menuitemradio", name="mistral-small").click()
+        assert await unreachable.get_attribute("aria-disabled") == "true"
+        await unreachable.click(force=True)
+        await toolless.click()
         await tab.ask("x")
-        assert json.loads(mock.requests_to("/api/runs")[0]["body"])["model"] == "mistral-small"
+        assert json.loads(mock.requests_to("/api/runs")[0]["body"])["model"] == "gemma2:2b"
+
+
+async def test_the_models_screen_tells_what_is_known_of_each() -> None:
+    async with page_over(MockApi(built_page())) as tab:
+        await tab.goto("/models")
+        card = tab.page.get_by_role("region", name="qwen3:8b")
+        for words in (
+            "Window: 40,960 tokens configured, 8,192 served when last seen",
+            "Tool calls: native (found out)",
+            "1,000 tokens: 3.2 s to read, 41 s to write",
+        ):
+            await expect(card).to_contain_text(words)
+        toolless = tab.page.get_by_role("region", name="gemma2:2b")
+        for words in ("as text (found out)", "qwen3, does better", "not measured yet"):
+            await expect(toolless).to_contain_text(words)
+        await expect(tab.page.get_by_role("region", name="mistral-small")).to_contain_text(
+            "as the model can; not found out yet"
+        )
 
 
 async def test_without_a_model_it_teaches_three_ways_to_get_one() -> None:

@@ -81,6 +81,13 @@ export interface Model {
     thinking: boolean | null;
     context_tokens: number | null;
   };
+  window: { configured: number | null; served: number | null };
+  tool_mode: {
+    configured: "auto" | "native" | "envelope";
+    found: "native" | "envelope" | null;
+    because: string | null;
+  };
+  seconds_per_1000_tokens: { read: number | null; write: number | null };
   note: string | null;
   error: string | null;
 }

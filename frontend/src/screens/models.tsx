@@ -3,9 +3,9 @@ import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { Card } from "../components/card.tsx";
 import { ErrorBox } from "../components/error.tsx";
-import { visible } from "../run/words.ts";
+import { duration, visible } from "../run/words.ts";
 import { useData } from "../shell/data.tsx";
-import { ModelBadges, whyNot } from "../shell/pickers.tsx";
+import { inEnvelopes, ModelBadges, whyNot } from "../shell/pickers.tsx";
 import { t } from "../strings/index.ts";
 import { ThreeWays } from "./home.tsx";
 
@@ -51,6 +51,47 @@ function ModelCard({ model, isDefault }: { model: Model; isDefault: boolean }) {
         </p>
       )}
       {!why && model.note && <p className="card-line">{model.note}</p>}
+      {!why && <Known model={model} />}
     </Card>
   );
+}
+
+/** What is configured, and what earlier calls have taught. */
+function Known({ model }: { model: Model }) {
+  const { read, write } = model.seconds_per_1000_tokens;
+  const speeds = [
+    read !== null && t("models.speed.read", { time: duration(read * 1000) }),
+    write !== null && t("models.speed.write", { time: duration(write * 1000) }),
+  ].filter((each) => each !== false);
+  return (
+    <>
+      <p className="card-line">{windowWords(model)}</p>
+      <p className="card-line">{t("models.calls", { how: callWords(model) })}</p>
+      {inEnvelopes(model) && <p className="card-line">{t("model.envelope.text")}</p>}
+      <p className="card-line">
+        {t("models.speed", { how: speeds.join(", ") || t("models.speed.unknown") })}
+      </p>
+    </>
+  );
+}
+
+function windowWords({ window: { configured, served } }: Model): string {
+  return t("models.window", {
+    configured:
+      configured === null
+        ? t("models.window.none")
+        : t("models.window.configured", { n: configured }),
+    served: served === null ? t("models.window.unknown") : t("models.window.served", { n: served }),
+  });
+}
+
+const CONFIGURED = { native: "models.calls.native", envelope: "models.calls.envelope" } as const;
+const FOUND = {
+  native: "models.calls.found.native",
+  envelope: "models.calls.found.envelope",
+} as const;
+
+function callWords({ tool_mode: { configured, found } }: Model): string {
+  if (configured !== "auto") return t(CONFIGURED[configured]);
+  return t(found === null ? "models.calls.auto" : FOUND[found]);
 }

@@ -44,13 +44,17 @@ test("a remembered model is used only while it can be", () => {
     provider: "ollama",
     model: id,
     abilities: abilities(tools),
+    window: { configured: null, served: null },
+    tool_mode: { configured: "auto" as const, found: null, because: null },
+    seconds_per_1000_tokens: { read: null, write: null },
     note: null,
     error,
   });
   const list = { items: [model("a", false), model("b", true), model("c", null)], default: "c" };
   assert.equal(usableModel(list, "b"), "b");
-  assert.equal(usableModel(list, "a"), "c");
-  assert.equal(usableModel({ ...list, default: "a" }, null), "b");
+  assert.equal(usableModel(list, "a"), "a");
+  assert.equal(usableModel(list, "gone"), "c");
+  assert.equal(usableModel({ ...list, default: "gone" }, null), "a");
   assert.equal(usableModel({ items: [model("x", true, "down")], default: "x" }, "x"), null);
 });
 

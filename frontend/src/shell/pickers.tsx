@@ -15,9 +15,13 @@ export function usableModel(models: ModelList | null, remembered: string | null)
 
 /** Why a model cannot be chosen; null: it can. */
 export function whyNot(model: Model): string | null {
-  if (model.error) return model.error;
-  if (model.abilities.tools === false) return model.note ?? t("model.no_tools");
-  return null;
+  return model.error;
+}
+
+/** Its calls travel as text, since it is known not to take tools or was told so. */
+export function inEnvelopes(model: Model): boolean {
+  const { configured, found } = model.tool_mode;
+  return (configured === "auto" ? found : configured) === "envelope";
 }
 
 export function ModelBadges({ model }: { model: Model }) {
@@ -36,6 +40,7 @@ export function ModelBadges({ model }: { model: Model }) {
       )}
       {tools === false && <Badge glyph="–">{t("model.tools.none")}</Badge>}
       {tools === null && !model.error && <Badge glyph="?">{t("model.tools.unknown")}</Badge>}
+      {inEnvelopes(model) && <Badge title={t("model.envelope.text")}>{t("model.envelope")}</Badge>}
       {thinking === true && <Badge>{t("model.thinking")}</Badge>}
       {window !== null && <Badge>{t("model.window", { n: Math.round(window / 1024) })}</Badge>}
     </>
