@@ -6,41 +6,23 @@ at once. What has the database as a parameter runs in the writer's thread.
 
 import asyncio
 import sqlite3
-import time
 from collections.abc import Awaitable, Sequence
-from datetime import UTC, datetime
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from inglenook.errors import LeaseLost, StoreError
-from inglenook.events import ENDED, RunEvent, RunFinished, RunResumed, RunWaiting, encode
+from inglenook.events import RunEvent, RunFinished, encode
 from inglenook.store.base import Committed, StoredEvent
 from inglenook.store.chain import GENESIS, link, payload_digest, seal
+from inglenook.store.columns import now
+from inglenook.store.run_table import EVENTS_OF_THE_ROW, keep_in_step
 from inglenook.store.writer import GroupWriter, Job
 
 LINGER_S = 0.004
 """How long an event may wait for others when nobody waits for it; readers see it that later."""
 ROWS_PER_INSERT = 32
-EVENTS_OF_THE_ROW = (RunFinished, RunWaiting, RunResumed)
-"""Events that change the run's index card in the same transaction."""
 Head: TypeAlias = tuple[int, bytes]
 """`seq` and MAC of a run's last event."""
-
-
-def now() -> str:
-    """As `stamp`, for this moment; each event asks, so the second's part is kept."""
-    seconds, milliseconds = divmod(time.time_ns() // 1_000_000, 1000)
-    return f"{_second(seconds)}.{milliseconds:03d}Z"
-
-
-@lru_cache(maxsize=1)
-def _second(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-
-
-def stamp(at: datetime) -> str:
-    """RFC 3339 in UTC with milliseconds: sorts as text."""
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class Append:
@@ -171,7 +153,7 @@ class SqliteRunLog:
             raise StoreError(f"an earlier event of run {self.run_id!r} could not be stored")
         insert_events(db, self.run_id, self.epoch, appends)
         for append in of_the_row:
-            _update_row(db, self.run_id, append.event, append.at)
+            keep_in_step(db, self.run_id, append.event, append.at)
             if isinstance(append.event, RunFinished):
                 _insert_seal(db, self._queue.key, self.run_id, append.seq, append.mac)
         return appends
@@ -248,28 +230,3 @@ def _insert_seal(db: sqlite3.Connection, key: bytes, run_id: str, seq: int, mac:
     before = db.execute("SELECT mac FROM seals ORDER BY n DESC LIMIT 1").fetchone()
     sealed = seal(key, before[0] if before else GENESIS, run_id, seq, mac)
     db.execute("INSERT INTO seals (run_id, seq, mac) VALUES (?, ?, ?)", (run_id, seq, sealed))
-
-
-def _update_row(db: sqlite3.Connection, run_id: str, event: RunEvent, at: str) -> None:
-    """Keep the run's index card in step with its log, in the same transaction."""
-    if isinstance(event, RunFinished):
-        assert event.status in ENDED
-        db.execute(
-            "UPDATE runs SET status = ?, reason = ?, explanation = ?, finished_at = ?,"
-            " owner = NULL, lease_until = NULL WHERE id = ?",
-            (event.status, event.reason, storable(event.explanation), at, run_id),
-        )
-        db.execute("DELETE FROM inbox WHERE run_id = ?", (run_id,))
-    elif isinstance(event, RunWaiting):
-        db.execute(
-            "UPDATE runs SET status = 'waiting', reason = ?, owner = NULL, lease_until = NULL"
-            " WHERE id = ?",
-            (event.reason, run_id),
-        )
-    elif isinstance(event, RunResumed):
-        db.execute("UPDATE runs SET status = 'running', reason = NULL WHERE id = ?", (run_id,))
-
-
-def storable(text: str) -> str:
-    """`text` as a column takes it: SQLite's text is UTF-8, which has no lone surrogates."""
-    return text.encode(errors="replace").decode()

@@ -7,15 +7,12 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
 from inglenook.errors import LeaseLost, StoreError
-from inglenook.events import (
-    RunStarted,
-    Status,
-)
+from inglenook.events import RunStarted, Status
+from inglenook.store import run_table
 from inglenook.store.base import (
     ChainReport,
     Claim,
@@ -26,6 +23,7 @@ from inglenook.store.base import (
     StoredEvent,
 )
 from inglenook.store.chain import GENESIS, load_key
+from inglenook.store.columns import stamp
 from inglenook.store.migrations import migrate
 from inglenook.store.run_log import (
     Append,
@@ -34,13 +32,10 @@ from inglenook.store.run_log import (
     SqliteRunLog,
     insert_events,
     last_event,
-    stamp,
-    storable,
 )
 from inglenook.store.verify import verify_chain
 from inglenook.store.writer import GroupWriter, explain
 
-LEASE_S = 30.0
 BUSY_TIMEOUT_MS = 10_000
 READERS = 2
 CACHE_KB = 512
@@ -49,10 +44,6 @@ CACHE_KB = 512
 NO_LIMIT = -1
 
 T = TypeVar("T")
-_COLUMNS = (
-    "id, session, parent, user, title, model, strategy, status, reason, explanation, "
-    "created_at, finished_at, owner, epoch, lease_until"
-)
 
 
 class SqliteStore:
@@ -94,30 +85,17 @@ class SqliteStore:
 
         def run(db: sqlite3.Connection) -> RunRow:
             if idempotency_key is not None:
-                found = db.execute(
-                    f"SELECT {_COLUMNS} FROM runs"  # noqa: S608 (a constant)
-                    " WHERE ifnull(user, '') = ? AND idempotency_key = ?",
-                    (row.user or "", idempotency_key),
-                ).fetchone()
-                if found:
-                    return _row(found)
-            db.execute(
-                f"INSERT INTO runs ({_COLUMNS}, idempotency_key)"  # noqa: S608 (a constant)
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    row.id, row.session, row.parent, row.user, storable(row.title), row.model,
-                    row.strategy,
-                    row.status, row.reason, row.explanation, stamp(row.created_at), None, None,
-                    row.epoch, None, idempotency_key,
-                ),
-            )  # fmt: skip
+                known = run_table.find_by_key(db, row.user, idempotency_key)
+                if known is not None:
+                    return known
+            run_table.insert(db, row, idempotency_key)
             insert_events(db, row.id, row.epoch, [first])
             return row
 
         return await self._writer.call(run, sync=False)
 
     async def get_run(self, run_id: str) -> RunRow | None:
-        return await self._in_reader(lambda db: _get_run(db, run_id))
+        return await self._in_reader(lambda db: run_table.find(db, run_id))
 
     async def list_runs(
         self,
@@ -128,49 +106,27 @@ class SqliteStore:
         limit: int = 50,
         cursor: str | None = None,
     ) -> tuple[list[RunRow], str | None]:
-        where, values = ["parent IS NULL"], list[Any]()
-        for column, value in (("status", status), ("session", session), ("user", user)):
-            if value is not None:
-                where.append(f"{column} = ?")
-                values.append(value)
-        if cursor is not None:
-            where.append("id < ?")  # ids begin with their time
-            values.append(cursor)
-        found = await self._read(
-            f"SELECT {_COLUMNS} FROM runs WHERE {' AND '.join(where)}"  # noqa: S608 (constants)
-            " ORDER BY id DESC LIMIT ?",
-            (*values, limit + 1),
+        return await self._in_reader(
+            lambda db: run_table.page(
+                db, status=status, session=session, user=user, limit=limit, cursor=cursor
+            )
         )
-        rows = [_row(values) for values in found[:limit]]
-        return rows, rows[-1].id if len(found) > limit else None
 
     async def unfinished_runs(self) -> list[RunRow]:
-        found = await self._read(
-            f"SELECT {_COLUMNS} FROM runs"  # noqa: S608 (a constant)
-            " WHERE status IN ('queued', 'running') ORDER BY id",
-            (),
-        )
-        return [_row(values) for values in found]
+        return await self._in_reader(run_table.unfinished)
 
     # --- leases and the log ----------------------------------------------------------------
 
     async def claim(
         self, run_id: str, owner: str, committed: Committed, *, epoch: int | None = None
     ) -> Claim | None:
-        until = stamp(datetime.now(UTC) + timedelta(seconds=LEASE_S))
-
         def run(db: sqlite3.Connection) -> tuple[RunRow, list[StoredEvent], Head] | None:
-            row = _get_run(db, run_id)
+            row = run_table.find(db, run_id)
             if row is None or row.finished_at is not None:
                 return None
             if epoch is not None and epoch != row.epoch:
                 raise LeaseLost(f"run {run_id!r} was taken up by another process")
-            db.execute(
-                "UPDATE runs SET owner = ?, epoch = epoch + 1, lease_until = ?, explanation = NULL,"
-                " status = CASE status WHEN 'queued' THEN 'running' ELSE status END"
-                " WHERE id = ?",
-                (owner, until, run_id),
-            )
+            run_table.take_lease(db, run_id, owner)
             return row, _read_events(db, run_id, -1, NO_LIMIT), last_event(db, run_id)
 
         claimed = await self._writer.call(run, sync=False)
@@ -182,23 +138,11 @@ class SqliteStore:
 
     async def release(self, run_id: str, epoch: int, explanation: str) -> None:
         await self._writer.call(
-            lambda db: db.execute(
-                "UPDATE runs SET owner = NULL, lease_until = NULL, explanation = ?"
-                " WHERE id = ? AND epoch = ? AND finished_at IS NULL",
-                (storable(explanation), run_id, epoch),
-            ),
-            sync=False,
+            lambda db: run_table.release_lease(db, run_id, epoch, explanation), sync=False
         )
 
     async def renew(self, owner: str) -> None:
-        until = stamp(datetime.now(UTC) + timedelta(seconds=LEASE_S))
-        await self._writer.call(
-            lambda db: db.execute(
-                "UPDATE runs SET lease_until = ? WHERE owner = ? AND status = 'running'",
-                (until, owner),
-            ),
-            sync=False,
-        )
+        await self._writer.call(lambda db: run_table.renew_leases(db, owner), sync=False)
 
     async def read(
         self, run_id: str, *, after: int = -1, limit: int | None = None
@@ -246,10 +190,7 @@ class SqliteStore:
 
     async def erase(self, run_id: str) -> int:
         def run(db: sqlite3.Connection) -> int:
-            db.execute(
-                "UPDATE runs SET title = '', explanation = NULL WHERE id = ?1 OR parent = ?1",
-                (run_id,),
-            )
+            run_table.erase_words(db, run_id)
             return db.execute(
                 "UPDATE events SET payload = NULL WHERE payload IS NOT NULL AND"
                 " run_id IN (SELECT id FROM runs WHERE id = ?1 OR parent = ?1)",
@@ -315,14 +256,6 @@ class SqliteStore:
         return await self._in_reader(lambda db: db.execute(sql, values).fetchall())
 
 
-def _get_run(db: sqlite3.Connection, run_id: str) -> RunRow | None:
-    found = db.execute(
-        f"SELECT {_COLUMNS} FROM runs WHERE id = ?",  # noqa: S608 (a constant)
-        (run_id,),
-    ).fetchone()
-    return _row(found) if found else None
-
-
 def _read_events(db: sqlite3.Connection, run_id: str, after: int, limit: int) -> list[StoredEvent]:
     found = db.execute(
         "SELECT seq, at, type, payload FROM events WHERE run_id = ? AND seq > ?"
@@ -340,27 +273,3 @@ def _as_bytes(payload: object) -> bytes | None:
     if payload is None or isinstance(payload, bytes):
         return payload
     return str(payload).encode(errors="replace")
-
-
-def _row(values: tuple[Any, ...]) -> RunRow:
-    (
-        id, session, parent, user, title, model, strategy, status, reason, explanation,
-        created_at, finished_at, owner, epoch, lease_until,
-    ) = values  # fmt: skip
-    return RunRow(
-        id=id,
-        session=session,
-        parent=parent,
-        user=user,
-        title=title,
-        model=model,
-        strategy=strategy,
-        status=status,
-        reason=reason,
-        explanation=explanation,
-        created_at=datetime.fromisoformat(created_at),
-        finished_at=datetime.fromisoformat(finished_at) if finished_at else None,
-        owner=owner,
-        epoch=epoch,
-        lease_until=datetime.fromisoformat(lease_until) if lease_until else None,
-    )

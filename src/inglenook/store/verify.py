@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from inglenook.events import ENDED
 from inglenook.store.base import ChainReport
 from inglenook.store.chain import GENESIS, link, payload_digest, seal
-from inglenook.store.run_log import storable
+from inglenook.store.columns import storable
 
 
 def verify_chain(db: sqlite3.Connection, key: bytes, run_id: str | None) -> ChainReport:
