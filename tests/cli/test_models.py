@@ -101,5 +101,5 @@ async def test_what_calls_have_taught_is_listed_in_words_and_as_json(tmp_path: P
     assert "calls envelope, as its server refused tools; 1,000 tokens: " in listed.out
     assert "s to write" in listed.out
     assert item["tool_mode"] == {"configured": "auto", "found": "envelope", "because": "refused"}
-    assert item["window"] == {"configured": None, "served": 4096}
+    assert item["window"] == {"configured": None, "used": 8192, "served": 4096}
     assert item["seconds_per_1000_tokens"]["write"] > 0

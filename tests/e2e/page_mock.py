@@ -322,7 +322,7 @@ def default_models() -> JSON:
         abilities["context_tokens"] = more.pop("context_tokens", None)
         fields: JSON = {"id": id, "provider": "ollama", "model": id, "note": None, "error": None}
         fields |= {
-            "window": {"configured": None, "served": None},
+            "window": {"configured": None, "used": None, "served": None},
             "tool_mode": {"configured": "auto", "found": None, "because": None},
             "seconds_per_1000_tokens": {"read": None, "write": None},
         }
@@ -335,7 +335,7 @@ def default_models() -> JSON:
                 tools=True,
                 thinking=True,
                 context_tokens=40960,
-                window={"configured": 40960, "served": 8192},
+                window={"configured": 40960, "used": 40960, "served": 8192},
                 tool_mode={"configured": "auto", "found": "native", "because": "called"},
                 seconds_per_1000_tokens={"read": 3.2, "write": 41.0},
             ),
@@ -343,6 +343,7 @@ def default_models() -> JSON:
                 "gemma2:2b",
                 tools=False,
                 context_tokens=8192,
+                window={"configured": None, "used": 8192, "served": None},
                 tool_mode={"configured": "auto", "found": "envelope", "because": "said"},
             ),
             model("mistral-small", tools=True, context_tokens=131072, provider="openai"),

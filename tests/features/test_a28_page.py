@@ -15,7 +15,9 @@ async def test_the_picker_marks_explains_and_offers_only_what_can_be_used() -> N
         await tab.page.get_by_role("button", name="Model: qwen3:8b").click()
         menu = tab.page.get_by_role("menu", name="Model")
         await expect(tab.page.locator(".menu-note")).to_contain_text("qwen3")
-        await expect(menu.get_by_role("menuitemradio", name="qwen3:8b")).to_contain_text("✓ tools")
+        capable = menu.get_by_role("menuitemradio", name="qwen3:8b")
+        for words in ("✓ tools", "thinking", "8k context", "41 s / 1,000 tokens"):
+            await expect(capable).to_contain_text(words)
         toolless = menu.get_by_role("menuitemradio", name="gemma2:2b")
         await expect(toolless).to_contain_text("no tools")
         await expect(toolless).to_contain_text("calls as text")
@@ -39,7 +41,12 @@ async def test_the_models_screen_tells_what_is_known_of_each() -> None:
         ):
             await expect(card).to_contain_text(words)
         toolless = tab.page.get_by_role("region", name="gemma2:2b")
-        for words in ("as text (found out)", "qwen3, does better", "not measured yet"):
+        for words in (
+            "8,192 tokens, as none is configured, served window unknown",
+            "as text (found out)",
+            "qwen3, does better",
+            "not measured yet",
+        ):
             await expect(toolless).to_contain_text(words)
         await expect(tab.page.get_by_role("region", name="mistral-small")).to_contain_text(
             "as the model can; not found out yet"

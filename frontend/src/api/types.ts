@@ -81,7 +81,8 @@ export interface Model {
     thinking: boolean | null;
     context_tokens: number | null;
   };
-  window: { configured: number | null; served: number | null };
+  /** `used`: what runs plan with. */
+  window: { configured: number | null; used: number | null; served: number | null };
   tool_mode: {
     configured: "auto" | "native" | "envelope";
     found: "native" | "envelope" | null;

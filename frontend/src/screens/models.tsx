@@ -75,14 +75,16 @@ function Known({ model }: { model: Model }) {
   );
 }
 
-function windowWords({ window: { configured, served } }: Model): string {
-  return t("models.window", {
-    configured:
-      configured === null
-        ? t("models.window.none")
-        : t("models.window.configured", { n: configured }),
-    served: served === null ? t("models.window.unknown") : t("models.window.served", { n: served }),
-  });
+function windowWords({ window: { configured, used, served } }: Model): string {
+  const planned =
+    configured !== null
+      ? t("models.window.configured", { n: configured })
+      : used !== null
+        ? t("models.window.default", { n: used })
+        : t("models.window.none");
+  const seen =
+    served !== null ? t("models.window.served", { n: served }) : t("models.window.unknown");
+  return t("models.window", { configured: planned, served: seen });
 }
 
 const CONFIGURED = { native: "models.calls.native", envelope: "models.calls.envelope" } as const;

@@ -44,7 +44,7 @@ test("a remembered model is used only while it can be", () => {
     provider: "ollama",
     model: id,
     abilities: abilities(tools),
-    window: { configured: null, served: null },
+    window: { configured: null, used: null, served: null },
     tool_mode: { configured: "auto" as const, found: null, because: null },
     seconds_per_1000_tokens: { read: null, write: null },
     note: null,

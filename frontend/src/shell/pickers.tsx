@@ -2,7 +2,7 @@ import type { KnowledgeList, Model, ModelList } from "../api/types.ts";
 import { Badge } from "../components/badge.tsx";
 import { Menu } from "../components/menu.tsx";
 import { t } from "../strings/index.ts";
-import { visible } from "../run/words.ts";
+import { duration, visible } from "../run/words.ts";
 import type { Loaded } from "./use-load.ts";
 
 /** The remembered model while it can be used, else the server's choice, else the first that can. */
@@ -24,8 +24,16 @@ export function inEnvelopes(model: Model): boolean {
   return (configured === "auto" ? found : configured) === "envelope";
 }
 
+/** The window that a run surely has, as far as it is known. */
+function windowOf({ window: { used, served }, abilities }: Model): number | null {
+  if (used === null || served === null) return used ?? served ?? abilities.context_tokens;
+  return Math.min(used, served);
+}
+
 export function ModelBadges({ model }: { model: Model }) {
-  const { tools, thinking, context_tokens: window } = model.abilities;
+  const { tools, thinking } = model.abilities;
+  const window = windowOf(model);
+  const { write } = model.seconds_per_1000_tokens;
   return (
     <>
       {model.error && (
@@ -43,6 +51,7 @@ export function ModelBadges({ model }: { model: Model }) {
       {inEnvelopes(model) && <Badge title={t("model.envelope.text")}>{t("model.envelope")}</Badge>}
       {thinking === true && <Badge>{t("model.thinking")}</Badge>}
       {window !== null && <Badge>{t("model.window", { n: Math.round(window / 1024) })}</Badge>}
+      {write !== null && <Badge>{t("model.speed", { time: duration(write * 1000) })}</Badge>}
     </>
   );
 }

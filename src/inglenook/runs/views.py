@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from inglenook.agent.state import RunState
+from inglenook.context.window import window_of
 from inglenook.events import EgressFinished, EgressStarted, RunEvent
 from inglenook.messages import Source
 from inglenook.providers.catalogue import ModelReport
@@ -151,6 +152,7 @@ def report_view(report: ModelReport) -> dict[str, Any]:
         },
         "window": {
             "configured": report.spec.context_tokens,
+            "used": window_of(report.spec, report.abilities).tokens,
             "served": served_window(report),
         },
         "tool_mode": {
