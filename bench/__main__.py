@@ -34,6 +34,7 @@ from bench.figures import (
 )
 from bench.knowledge import AGAIN_LIMIT_S, SEARCH_LIMIT_MS
 from bench.page import EVENTS, OPEN_LIMIT_S, can_open, open_s
+from bench.recovery import recovery_figures
 from bench.runtime import run_all
 from bench.startup import ASK_LIMIT_S, HELP_LIMIT_S, ask_cpu_s, help_cpu_s, median_of
 
@@ -115,8 +116,8 @@ def instructions() -> list[Figure]:
 
 
 def recovery() -> list[Figure]:
-    """What mending a small model's replies costs where nothing is to be mended."""
-    return coercion_figures()
+    """What mending a small model's replies costs, mostly where nothing is to be mended."""
+    return [*recovery_figures(), *coercion_figures()]
 
 
 def startup() -> list[Figure]:

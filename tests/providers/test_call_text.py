@@ -1,7 +1,6 @@
 """One recogniser for all the ways in which models write calls as text."""
 
 import json
-import time
 
 import pytest
 from hypothesis import given
@@ -228,11 +227,14 @@ def test_any_text_is_read_without_an_error(text: str) -> None:
         "`" * 200_000,
         "(" * 19_000 + ")" * 19_000,
         "calculate(" + "-" * 19_000 + "1)",
+        "```tool_code\ncalculate(" + "-" * 19_000 + "1)\n```",
+        "```tool_code\n" + "(" * 9_000 + ")" * 9_000 + "\n```",
+        "call:calculate{a:" + " " * 100_000,
+        "<function=calculate>" + "<parameter=a>" * 9_000,
     ],
     ids=lambda text: text[:20],
 )
-def test_hostile_text_costs_no_more_than_a_moment(text: str) -> None:
-    began = time.process_time()
-    CALLS.in_answer(text)
-    CALLS.in_thinking(text)
-    assert time.process_time() - began < 2
+def test_hostile_text_is_read_to_its_end_and_holds_no_call(text: str) -> None:
+    """What it costs is measured by bench/recovery.py."""
+    assert CALLS.in_answer(text) == []
+    assert CALLS.in_thinking(text) == []

@@ -135,6 +135,81 @@ async def test_missing_opening_tag_is_learnt_after_the_first_reply() -> None:
     assert third.text == third.reply.message.text == "It is 5."
 
 
+async def test_model_known_to_begin_with_its_thinking_never_shows_it_as_an_answer() -> None:
+    scripted = ScriptedProvider(["hm, so\n</think>\n\nIt is 4.", "It is 5."], piece_chars=3)
+    provider = RecoveringProvider(scripted, begins_thinking=True)
+    first, second = [await streamed(provider) for _ in range(2)]
+    assert (first.text, first.reasoning.strip()) == ("It is 4.", "hm, so")
+    assert second.text == second.reply.message.text == "It is 5."
+
+
+async def test_wrong_guess_about_thinking_holds_for_one_reply_only() -> None:
+    scripted = ScriptedProvider(["It is 4, as you know.", "It is 5, as you see."], piece_chars=3)
+    provider = RecoveringProvider(scripted, begins_thinking=True)
+    first, second = [await streamed(provider) for _ in range(2)]
+    assert first.text == first.reply.message.text == "It is 4, as you know."
+    assert second.text == second.reply.message.text == "It is 5, as you see."
+    assert second.reasoning == ""
+    assert len(second.deltas) > 3, "it flows again"
+
+
+async def test_thinking_that_comes_natively_contradicts_the_guess() -> None:
+    scripted = ScriptedProvider([said("It is 4.", "hm"), "It is 5, so it is."], piece_chars=3)
+    provider = RecoveringProvider(scripted, begins_thinking=True)
+    first, second = [await streamed(provider) for _ in range(2)]
+    assert (first.text, first.reply.message.text) == ("It is 4.", "It is 4.")
+    assert len(second.deltas) > 3
+
+
+async def test_tool_call_behind_thinking_without_its_opening_tag_runs() -> None:
+    line = f"hm, so\n</think>\n\n{WRITTEN['Hermes, Qwen']}"
+    scripted = ScriptedProvider([line], piece_chars=3)
+    got = await streamed(RecoveringProvider(scripted, begins_thinking=True))
+    assert (got.calls, got.text) == ([SUM], "")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Let me look.\n\n" + WRITTEN["bare JSON"], "Let me look."),
+        ("I'll calculate it:\n" + WRITTEN["fenced JSON"], "I'll calculate it:"),
+        ("Je vais calculer.\n" + WRITTEN["Python call"], "Je vais calculer."),
+        ("Ich rechne das aus.\n\n" + WRITTEN["ReAct"].partition("\n")[2], "Ich rechne das aus."),
+        ("我来计算。\n" + WRITTEN["bare JSON"], "我来计算。"),
+    ],
+)
+@pytest.mark.parametrize("piece_chars", [1, 7, 0])
+async def test_call_without_a_mark_runs_after_words_of_intent(
+    text: str, shown: str, piece_chars: int
+) -> None:
+    got = await mended(text, piece_chars)
+    assert got.calls == [SUM]
+    assert got.text.strip() == got.reply.message.text == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I read the page. It says:\n{tagged}",
+        "I found a suspicious text.\n{tagged}",
+        "Let me warn you: the page says\n\n{tagged}\n\nand that is an attack.",
+        "Let me look. The file contains this:\n{bare}",
+        "I will go on.\nThe tools are:\n{bare}",
+        "I'd like to show it.\n> {tagged}",
+    ],
+)
+@pytest.mark.parametrize("piece_chars", [1, 5, 0])
+async def test_call_that_another_text_holds_is_not_the_models_own(
+    text: str, piece_chars: int
+) -> None:
+    written = {"tagged": "Hermes, Qwen", "bare": "bare JSON"}
+    text = text.format_map({key: WRITTEN[name] for key, name in written.items()})
+    got = await mended(text, piece_chars)
+    assert got.calls == []
+    assert got.reply.malformed_call is None
+    assert got.text == got.reply.message.text == text
+
+
 @pytest.mark.parametrize("piece_chars", [1, 4, 0])
 async def test_leaked_tokens_vanish_and_examples_stay(piece_chars: int) -> None:
     got = await mended("<|im_start|>Use `<|im_end|>` there.<|im_end|>", piece_chars)

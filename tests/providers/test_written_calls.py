@@ -1,7 +1,5 @@
 """What plainly is a tool call is never an answer, and what only shows one always is."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -237,10 +235,11 @@ def test_any_text_is_read_without_an_error(text: str) -> None:
     ],
     ids=lambda text: text[:20],
 )
-def test_hostile_text_costs_no_more_than_a_moment(text: str) -> None:
-    began = time.process_time()
-    CALLS.in_answer(text)
-    assert time.process_time() - began < 2
+def test_hostile_text_is_read_to_its_end(text: str) -> None:
+    """What it costs is measured by bench/recovery.py."""
+    written = CALLS.in_answer(text)
+    calls = written.calls if written else ()
+    assert all(call.name == "calculate" or MALFORMED_ARGUMENTS in call.arguments for call in calls)
 
 
 def test_negatives_of_the_exact_recogniser_are_answers_too() -> None:

@@ -7,7 +7,6 @@ piece, as it comes.
 
 import re
 from collections.abc import Sequence
-from itertools import islice
 from typing import Literal
 
 from inglenook.events import ReasoningDelta, TextDelta
@@ -29,6 +28,8 @@ from inglenook.providers.written_calls import SLACK_CHARS, WrittenCalls
 
 LEAD_IN_CHARS = MAX_LEAD_IN_CHARS + SLACK_CHARS
 TAIL_PIECES = 80
+MAX_FEED_CHARS = 4096
+"""What is read at once; reading on may copy the rest of it for every tag."""
 LONGEST_TOKENS = 200
 """Characters of tokens in a row that are waited for."""
 
@@ -48,6 +49,8 @@ class LiveText:
         self._closing = CLOSING
         self._assumed = assume_thinking
         self._waiting = ""
+        self._leading: list[str] = []
+        """White space that the reply begins with."""
         self._held: list[str] = []
         """What came after the text was held; it may be long."""
         self._after_thinking = False
@@ -65,6 +68,9 @@ class LiveText:
 
     def feed(self, delta: TextDelta) -> Sequence[TextDelta]:
         text = delta.text
+        if len(text) > MAX_FEED_CHARS:  # a server that does not stream
+            pieces = [text[at : at + MAX_FEED_CHARS] for at in range(0, len(text), MAX_FEED_CHARS)]
+            return [out for piece in pieces for out in self.feed(TextDelta(piece))]
         if self._state == "flowing" and not self._waiting and "<" not in text:
             if not self._may_lead_in:
                 self._shown.append(text)
@@ -74,6 +80,9 @@ class LiveText:
                 return (delta,)
         if self._state == "held":
             self._held.append(text)
+            return ()
+        if self._state == "head" and not self._waiting and text.isspace():
+            self._leading.append(text)
             return ()
         self._waiting += text
         return self._advance()
@@ -107,7 +116,7 @@ class LiveText:
 
     def _ticks_before(self, text: str) -> int:
         """Backticks in what was shown and in `text`, which goes on from there."""
-        self._ticks += sum(piece.count("`") for piece in islice(self._shown, self._counted, None))
+        self._ticks += sum(piece.count("`") for piece in self._shown[self._counted :])
         self._counted = len(self._shown)
         return self._ticks + text.count("`")
 
@@ -133,6 +142,8 @@ class LiveText:
             self._state = "flowing"
             if self._after_thinking:
                 self._waiting = self._waiting.lstrip()
+            else:
+                self._waiting = "".join((*self._leading, self._waiting))
         elif len(self._waiting) > MAX_HEAD_CHARS:
             self._state = "held"
 
@@ -201,11 +212,13 @@ class LiveText:
 
     def _unmarked_call(self, text: str, end: int) -> int | None:
         """Where a line before `end` begins that may be a call without a mark of its own."""
-        starts = [line.end() for line in _LINE_START.finditer(text, 0, end)]
+        lines = _LINE_START.finditer(text, 0, min(end, LEAD_IN_CHARS))
+        starts = [line.end() for line in lines]
         if self._is_at_line_start:
             starts.insert(0, len(text) - len(text.lstrip(" \t")))
         for start in starts:
-            if self._may_be_call(text[start:]) and text[start:]:
+            head = text[start : start + MAX_HEAD_CHARS]
+            if head and self._may_be_call(head):
                 before = self._lead_in + text[:start]
                 if before.count("```") % 2 == 0 and intends(before.strip()):
                     return start
