@@ -13,7 +13,7 @@ async def test_a_users_folder_holds_nothing_but_the_home(tmp_path: Path):
     documents = tmp_path / "documents"
     documents.mkdir()
     (documents / "a.md").write_text("# Leave\n\n31 days.\n")
-    script = [calls(("search_knowledge_base", {"query": "leave"})), "31 days [1]."]
+    script = [calls(("search_knowledge_base", {"query": "leave"})), "31 days [1].", "One."]
     async with ScriptedServer(script) as model:
         program = Program(
             home=user / "home",
