@@ -31,6 +31,8 @@ from tests.providers.streaming import QUESTION, call_history
         ('"{\\"a\\": 1, \\"a\\": 2}"', None),
         ('{"a": {"b": 1}, "b": 2}', {"a": {"b": 1}, "b": 2}),
         ([1], None),
+        ([], {}),
+        ("[]", {}),
         (3, None),
     ],
 )

@@ -207,6 +207,7 @@ async def test_answer_without_a_stream_is_read_all_the_same(
         ),
         (Raw(pieces=[data({"error": {"message": "bad", "code": 400}})]), ProviderError),
         (Raw(pieces=[data({"error": "context_length_exceeded"})]), ContextTooLong),
+        (Raw(pieces=[event(content="a"), event("error"), DONE]), ProviderBusy),
         (Raw(pieces=[event(content="a")]), ProviderBusy),
         (Raw(pieces=[event(content="a")], cut=True), ProviderBusy),
         (Raw(pieces=[b""]), ProviderBusy),

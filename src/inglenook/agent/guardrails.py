@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from inglenook.agent.state import Repeats, RunState
+from inglenook.agent.repeats import Repeats
+from inglenook.agent.state import RunState
 from inglenook.errors import RunEnded
 from inglenook.events import ToolFinished
 from inglenook.messages import ToolCall
@@ -74,12 +75,22 @@ def standard_guardrails() -> Sequence[OutputGuardrail]:
     return (UnreadableCallGuardrail(), EmptyReplyGuardrail())
 
 
-def repeated_call(call: ToolCall, repeats: Repeats) -> ToolFinished | None:
+def repeated_call(call: ToolCall, repeats: Repeats, *, is_volatile: bool) -> ToolFinished | None:
     """The answer to a call that was already made often enough; None to run it.
+
+    Args:
+        is_volatile: A result from memory would be wrong; only calls in a row are too many.
 
     Raises:
         RunEnded: `repetition`: the model makes the same call again and again.
     """
+    if is_volatile:
+        if (nth := repeats.in_a_row(call) + 1) >= REPEATS_THAT_END_THE_RUN:
+            raise RunEnded(
+                "repetition",
+                f"The model called {call.name!r} {nth} times in a row with the same arguments.",
+            )
+        return None
     seen = repeats.of(call)
     if seen is None:
         return None

@@ -90,9 +90,8 @@ class AgentLoop:
             return ToolFinished(call=call, result=OUTCOME_UNKNOWN, is_error=True)
         if state.is_early_answer(call):
             return ToolFinished(call=call, result=ANSWERED_TOO_EARLY, is_error=True)
-        if self._tools.is_volatile(call.name):
-            return None
-        return repeated_call(call, state.repeats)
+        is_volatile = self._tools.is_volatile(call.name)
+        return repeated_call(call, state.repeats, is_volatile=is_volatile)
 
     def _review(self, state: RunState) -> GuardrailObjected | None:
         for guardrail in self._guardrails:

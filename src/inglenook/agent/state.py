@@ -7,8 +7,8 @@ resumed run cannot stand anywhere else than the run that was killed.
 import json
 from collections.abc import Awaitable, Iterable
 from dataclasses import replace
-from typing import NamedTuple
 
+from inglenook.agent.repeats import Repeats
 from inglenook.agent.window_state import LOOP, WindowState
 from inglenook.context.cleanup import valid_history
 from inglenook.context.compaction import compacted
@@ -32,36 +32,6 @@ from inglenook.events import (
 )
 from inglenook.messages import Message, Source, ToolCall, Usage
 from inglenook.tools.registry import plain_name
-
-
-class Outcome(NamedTuple):
-    """What a call gave, and how often it was made with that result."""
-
-    result: str
-    is_error: bool
-    blocked: bool
-    times: int
-
-
-class Repeats:
-    """How often each call was made with the same result and no write between."""
-
-    def __init__(self) -> None:
-        self._seen: dict[str, Outcome] = {}
-
-    def of(self, call: ToolCall) -> Outcome | None:
-        """None if the call was not made yet."""
-        return self._seen.get(call.key)
-
-    def note(self, event: ToolFinished, *, is_write: bool) -> None:
-        if is_write and not event.is_error:
-            self._seen.clear()
-        key = event.call.key
-        seen = self._seen.get(key)
-        if seen is not None and (event.from_memory or seen.result == event.result):
-            self._seen[key] = seen._replace(times=seen.times + 1)
-        else:
-            self._seen[key] = Outcome(event.result, event.is_error, event.blocked, 1)
 
 
 class RunState:

@@ -73,7 +73,7 @@ def arguments_of(value: object) -> Mapping[str, Any] | None:
             # every key has a colon: where there are no more of them, no key was lost
             if text.count(":") > keys and repeats_a_key(text):
                 return None
-    if value is None:
+    if value is None or value == []:  # an empty object as PHP writes it
         return {}
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 

@@ -247,7 +247,9 @@ def _raw_calls(message: dict[str, Any], line: str) -> list[RawCall]:
 def _usage(last: dict[str, Any]) -> Usage | None:
     """Ollama leaves a count out where it is zero, as for a prompt it still had in its cache."""
     sent, made = last.get("prompt_eval_count", 0), last.get("eval_count", 0)
-    if not isinstance(sent, int) or not isinstance(made, int) or not (sent or made):
+    if not isinstance(sent, int) or not isinstance(made, int) or min(sent, made) < 0:
+        return None
+    if not (sent or made):
         return None
     return Usage(input_tokens=sent, output_tokens=made)
 

@@ -78,6 +78,10 @@ class OpenAIChatProvider:
                         yield part
             if not is_done and not reply.finish_reason:
                 raise self._server.broken_off()
+            if reply.finish_reason == "error":  # OpenRouter, where a model's server failed half-way
+                raise self._server.stream_error(
+                    "the model's server failed in the middle of a reply"
+                )
             await answer.finish()
             yield reply.finished(messages)
         finally:

@@ -103,7 +103,7 @@ class OpenAIReply:
     def _take_usage(self, usage: dict[str, Any]) -> None:
         """The last count wins: some servers send a running one with every chunk."""
         sent, made = usage.get("prompt_tokens"), usage.get("completion_tokens")
-        if isinstance(sent, int) and isinstance(made, int):
+        if isinstance(sent, int) and isinstance(made, int) and min(sent, made) >= 0:
             self.usage = Usage(input_tokens=sent, output_tokens=made)
 
     def _take_reasoning(self, delta: dict[str, Any]) -> list[Part]:
@@ -182,8 +182,11 @@ class OpenAIReply:
             return None  # some servers give all calls of a reply one id
         if id_ and call.id and id_ != call.id:
             return None if name or call.is_complete else call
-        if not id_ and name and arguments and call.name and call.is_complete:
-            return None
+        if name and arguments and call.name and call.is_complete:
+            if not id_:
+                return None
+            if _begins_an_object(arguments) and not _is_repeated(call, arguments):
+                return None  # another call under the same id
         return call
 
     def _candidate(self, index: object, id_: str | None) -> _OpenCall | None:
@@ -202,9 +205,15 @@ def _joined(item: dict[str, Any]) -> dict[str, Any]:
     return item | {key: "".join(pieces) for key, pieces in texts.items()}
 
 
-def _is_repeated(call: _OpenCall, arguments: str) -> bool:
+def _is_repeated(call: _OpenCall, arguments: object) -> bool:
     """Some servers send the whole call once more at the end."""
+    if isinstance(arguments, dict):
+        return call.object == arguments
     return bool(arguments) and call.text == arguments and call.is_complete
+
+
+def _begins_an_object(arguments: object) -> bool:
+    return isinstance(arguments, dict) or str(arguments).lstrip()[:1] == "{"
 
 
 def _content_text(content: object) -> str:
