@@ -39,7 +39,7 @@ Kind = Literal["scripted", "ollama", "openai"]
 KINDS: tuple[Kind, ...] = ("scripted", "ollama", "openai")
 WRAPPERS: dict[str, Callable[[ModelProvider], ModelProvider]] = {
     "bare": lambda inner: inner,
-    "wrapped": lambda inner: RecoveringProvider(RetryingProvider(inner, first_wait_s=0)),
+    "wrapped": lambda inner: RetryingProvider(RecoveringProvider(inner), first_wait_s=0),
 }
 
 

@@ -25,9 +25,9 @@ from tests.support import Bench, bench
 CALL = '{"name": "calculate", "arguments": {"expression": "2+2"}}'
 
 
-def hardened(session: aiohttp.ClientSession, server: ScriptedServer) -> RecoveringProvider:
+def hardened(session: aiohttp.ClientSession, server: ScriptedServer) -> RetryingProvider:
     inner = OpenAIChatProvider(session, openai_spec(server.openai_url))
-    return RecoveringProvider(RetryingProvider(inner, first_wait_s=0.01))
+    return RetryingProvider(RecoveringProvider(inner), first_wait_s=0.01)
 
 
 @asynccontextmanager

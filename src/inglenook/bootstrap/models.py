@@ -120,8 +120,7 @@ def wrapped(transport: ModelProvider, spec: ModelSpec, memory: ModelMemory) -> M
     within another, for models that write a call of their own kind all the same.
     """
     guarded = WindowGuard(transport, counts_whole_prompt=spec.provider != "ollama")
-    native = RecoveringProvider(
-        RetryingProvider(guarded), begins_thinking=begins_thinking(spec.model)
-    )
+    recovering = RecoveringProvider(guarded, begins_thinking=begins_thinking(spec.model))
+    native = RetryingProvider(recovering)  # what was held back was not seen, and may come again
     envelope = RecoveringProvider(EnvelopeProvider(native, spec, memory))
     return ToolModeProvider(native, envelope, spec, memory)

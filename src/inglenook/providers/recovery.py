@@ -30,8 +30,8 @@ on until its window is full, which on a CPU is an hour."""
 
 
 class RecoveringProvider:
-    """Wraps the innermost provider or the retrying one; its replies hold calls, text and thinking
-    each in their place."""
+    """Its replies hold calls, text and thinking each in their place. Wrapped by the retrying
+    provider: what is held back here was seen by nobody, and may come again."""
 
     def __init__(self, inner: ModelProvider, *, begins_thinking: bool = False) -> None:
         """`begins_thinking`: the model probably writes its thinking without an opening tag, so

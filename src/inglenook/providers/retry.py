@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 
 from inglenook.errors import ProviderBusy
+from inglenook.events import ReasoningDelta
 from inglenook.messages import Message, ToolSchema
 from inglenook.providers.base import ModelAbilities, ModelProvider, Part, StreamOptions
 
@@ -26,7 +27,8 @@ retry has a fresh one."""
 class RetryingProvider:
     """The same provider, but `ProviderBusy` is raised only when further tries failed, too.
 
-    Once a part of a reply was seen, a failure is passed on: the reader has it already.
+    Once text of a reply was seen, a failure is passed on: the reader has it already. Thinking is
+    no part of an answer, so that it may begin again.
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class RetryingProvider:
             try:
                 async with aclosing(self._inner.stream(messages, tools, options)) as parts:
                     async for part in parts:
-                        has_begun = True
+                        has_begun = has_begun or not isinstance(part, ReasoningDelta)
                         yield part
                 return
             except ProviderBusy as error:
