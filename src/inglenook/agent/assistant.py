@@ -22,6 +22,7 @@ from inglenook.knowledge.base import Knowledge, Retriever
 from inglenook.messages import Message
 from inglenook.providers.base import ModelAbilities, ModelSpec, StreamOptions
 from inglenook.providers.catalogue import ModelCatalogue
+from inglenook.providers.tool_mode import tool_mode
 from inglenook.run_context import RunContext
 from inglenook.run_request import RunPermissions, RunRequest
 from inglenook.tools.base import Tool
@@ -173,12 +174,15 @@ class Assistant:
     ) -> PromptBuilt:
         schemas = scope.registry.schemas
         documents = await scope.retriever.documents() if scope.retriever else None
+        known = self._models.memory.of(spec)
+        # measured: in envelopes, whose instructions hold an example, they make a small model worse
+        is_native = tool_mode(spec, known) == "native"
         instructions = system_prompt(
             today=today, tools=schemas, absent=scope.absent, documents=documents
         )
         return PromptBuilt(
             system="\n\n".join([instructions, *posted]),
-            examples=usable_examples(spec.examples, scope.registry),
+            examples=usable_examples(spec.examples, scope.registry) if is_native else (),
             tools=tuple(schema.name for schema in schemas),
             schemas=schemas,
             volatile=tuple(s.name for s in schemas if scope.registry.is_volatile(s.name)),
@@ -186,7 +190,7 @@ class Assistant:
             max_steps=max_steps,
             window=window_of(spec, ModelAbilities()).tokens,
             asks_for_window=spec.provider == "ollama",
-            token_ratio=believed_ratio(self._models.memory.of(spec).token_ratio),
+            token_ratio=believed_ratio(known.token_ratio),
         )
 
     async def _why_no_web(
