@@ -186,6 +186,7 @@ export type RunEvent =
         usage: Usage | null;
         finish_reason: string | null;
         recovered_from: string | null;
+        malformed_call?: string | null;
         tool_mode: string;
         repairs: string[];
         /** The reply was not taken: the server had not read the whole prompt. */

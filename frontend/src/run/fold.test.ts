@@ -222,6 +222,14 @@ test("thinking is shown where the server sends its text, and nowhere else", () =
   assert.equal(open.steps[0]?.reply?.reasoning, "hm");
 });
 
+test("a reply that was a call nobody can read says why", () => {
+  const malformed_call = "the call of 'echo' ends before it is complete";
+  const view = fold(emptyRun("r"), log(started, step(1), requested, replied([], "", { malformed_call })));
+  assert.equal(view.steps[0]?.reply?.malformedCall, malformed_call);
+  const plain = fold(emptyRun("r"), log(started, step(1), requested, replied([], "two")));
+  assert.equal(plain.steps[0]?.reply?.malformedCall, null);
+});
+
 test("a cut prompt and a compaction are lines of their step; the cut reply is not the step's", () => {
   const view = fold(
     emptyRun("r"),

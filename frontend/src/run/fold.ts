@@ -155,6 +155,7 @@ const HANDLERS: Handlers = {
         reasoning: event.reasoning?.text || null,
         outputTokens: event.usage?.output_tokens ?? null,
         recoveredFrom: event.recovered_from,
+        malformedCall: event.malformed_call ?? null,
         toolMode: event.tool_mode,
         repairs: event.repairs ?? [],
       },

@@ -52,7 +52,7 @@ export function StepRows({ step, openAnchor, onToggle, eventAt }: RowsProperties
             summary={
               <>
                 <span className="step-number">{step.calls.length === 0 ? step.n : ""}</span>
-                <span className="step-verb step-quiet">{t("step.replied")}</span>
+                <span className="step-verb step-quiet">{t(reply.malformedCall ? "step.unreadable" : "step.replied")}</span>
                 <span className="step-argument" />
                 <span className="step-meta">
                   {reply.outputTokens !== null && t("count.tokens", { n: reply.outputTokens })}
@@ -167,6 +167,7 @@ function ReplyDetails({ step, eventAt }: Omit<DetailProperties, "row">) {
   const event = eventAt(reply.seq);
   const notes = [
     reply.recoveredFrom && t("reply.recovered", { where: reply.recoveredFrom }),
+    reply.malformedCall,
     reply.toolMode !== "native" && t("reply.mode", { mode: reply.toolMode }),
     ...reply.repairs,
   ].filter((note): note is string => Boolean(note));

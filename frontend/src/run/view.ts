@@ -33,6 +33,8 @@ export interface ReplyView {
   reasoning: string | null;
   outputTokens: number | null;
   recoveredFrom: string | null;
+  /** Why what the model meant as a call could not be read. */
+  malformedCall: string | null;
   toolMode: string;
   repairs: readonly string[];
 }

@@ -275,6 +275,7 @@ export const en = {
     "the model's server read only a part of the prompt; its reply was not taken",
   "context.refused": "the model's server refused the prompt as too long",
   "step.replied": "wrote the answer",
+  "step.unreadable": "wrote a call that cannot be read",
   "steps.earlier": { one: "Show {n} earlier step", other: "Show {n} earlier steps of {all}" },
   "steps.title": "Steps",
 
