@@ -179,6 +179,7 @@ async def test_prose_is_the_answer() -> None:
     spec = ollama_spec("http://127.0.0.1:1")
     got = await streamed(EnvelopeProvider(model, spec, ModelMemory()))
     assert got.text == got.reply.message.text == "It is 4, or {x}."
+    assert got.reply.repairs == ()
 
 
 async def test_without_tools_it_is_a_plain_conversation() -> None:

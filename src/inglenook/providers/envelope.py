@@ -123,7 +123,7 @@ def _unwrapped(
     made, notes = finished_calls(calls, messages)
     if made or broken:
         repairs = tuple(note for note in repairs if note != CUT_OFF_NOTE)
-    if read.is_mended:
+    if read.is_mended and read.text != raw:
         repairs = (*repairs, f"the reply was not the plain JSON that was asked for: {raw}")
     return replace(
         reply,
