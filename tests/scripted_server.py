@@ -58,6 +58,7 @@ class Seen:
     """The parsed JSON body; empty where there is none."""
     peer: tuple[str, int]
     """Address and port of the client: two requests with one peer used one connection."""
+    query: dict[str, str] = field(default_factory=dict[str, str])
     closed_early: bool = False
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the reply is over, one way or the other."""
@@ -134,6 +135,7 @@ class ScriptedServer:
             raw=raw,
             body=parsed,
             peer=request.transport.get_extra_info("peername"),
+            query=dict(request.query),
         )
         self.requests.append(seen)
         try:

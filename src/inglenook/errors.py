@@ -123,5 +123,6 @@ class RunEnded(RuntimeFault):
 
 
 def shown_address(url: str) -> str:
-    """`url` for people and logs: without the `user:password@` that it may hold."""
-    return re.sub(r"^([a-zA-Z][\w+.-]*://)?[^/?#]*@", r"\1", url.strip())
+    """`url` for people and logs, without what may be secret in it: `user:password@`, a query."""
+    public = re.sub(r"^([a-zA-Z][\w+.-]*://)?[^/?#]*@", r"\1", url.strip())
+    return re.sub(r"[?#].*", "?…", public, flags=re.DOTALL)

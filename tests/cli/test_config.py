@@ -84,6 +84,20 @@ def test_a_wrong_file_names_the_key_and_the_place(tmp_path: Path, text: str, wor
 
 
 @pytest.mark.parametrize(
+    ("ids", "words"),
+    [(("a", "b", "a"), "two models have the id 'a'"), (("a", " "), "models.1.id")],
+)
+def test_a_model_has_an_id_of_its_own(tmp_path: Path, ids: tuple[str, ...], words: str):
+    file = tmp_path / "c.toml"
+    file.write_text(
+        "".join(f"[[models]]\nid = '{id}'\nprovider = 'ollama'\nmodel = 'm'\n" for id in ids)
+    )
+    with pytest.raises(ConfigError) as error:
+        load(config=file, environment={})
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize(
     ("text", "name"),
     [
         ("server = 5", "SERVER__PORT"),
@@ -293,9 +307,10 @@ async def test_doctor_names_what_is_missing_with_the_fix(tmp_path: Path):
         ("http://host/a@b", "http://host/a@b"),
         ("u:p@host", "host"),
         ("host:1", "host:1"),
-        (" https://u:p@[::1]:8/?q=a@b ", "https://[::1]:8/?q=a@b"),
+        (" https://u:p@[::1]:8/?q=a@b ", "https://[::1]:8/?…"),
+        ("https://host/v1?api_key=s3cret", "https://host/v1?…"),
         ("", ""),
     ],
 )
-def test_an_address_is_shown_without_its_user(url: str, shown: str):
+def test_an_address_is_shown_without_its_user_and_query(url: str, shown: str):
     assert shown_address(url) == shown

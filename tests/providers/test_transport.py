@@ -184,3 +184,17 @@ async def test_environment_proxy_is_not_used(
     monkeypatch.setenv("http_proxy", "http://192.0.2.1:3128")
     async with ScriptedServer() as scripted:
         assert await server_at(session, scripted.url).ask("api/tags")
+
+
+async def test_a_query_in_the_address_goes_with_every_request_and_is_never_shown(
+    session: aiohttp.ClientSession,
+) -> None:
+    """Gateways take a version or a key there."""
+    failure = Failure(status=400, body=f"bad key {KEY}")
+    async with ScriptedServer([failure]) as scripted:
+        server = server_at(session, f"{scripted.url}/v1?api-version=1&key={KEY}")
+        with pytest.raises(ProviderError) as error:
+            await server.open_stream("chat/completions", b"{}")
+    assert KEY not in str(error.value)
+    assert KEY not in server.address
+    assert scripted.requests[0].query == {"api-version": "1", "key": KEY}

@@ -24,6 +24,8 @@ IDLE_TIMEOUT_S = 600.0
 """Longest silence. A CPU reads some 40 prompt tokens a second: 8,000 tokens take 200 s in which
 the server sends nothing, and loading the model comes before that."""
 QUERY_TIMEOUT_S = 30.0
+MIN_SECRET_CHARS = 8
+"""Of a value in a base_url's query, to be taken for a key; a shorter one is a version or a flag."""
 """For questions about models, which no server thinks about."""
 TAIL_TIMEOUT_S = 5.0
 """For what follows the end of a reply: usage, and the end of the HTTP body."""
@@ -116,7 +118,8 @@ class ModelServer:
         connect_timeout_s: float = CONNECT_TIMEOUT_S,
         idle_timeout_s: float = IDLE_TIMEOUT_S,
     ) -> None:
-        """`base_url` may hold `user:password@`, which is sent as basic authentication.
+        """`base_url` may hold `user:password@`, which is sent as basic authentication, and a
+        query, which goes with every request (gateways take a version or a key there).
 
         Raises:
             ConfigError: `base_url` cannot be read as an address, or no header can hold the key.
@@ -141,7 +144,8 @@ class ModelServer:
                 "User-Agent": "inglenook",
             }
         )
-        self._secrets = [secret for secret in (api_key, url.password) if secret]
+        asked_with = [value for value in url.query.values() if len(value) >= MIN_SECRET_CHARS]
+        self._secrets = [secret for secret in (api_key, url.password, *asked_with) if secret]
         if api_key:
             headers["Authorization"] = f"Bearer {api_key}"
         elif url.user:
@@ -162,7 +166,7 @@ class ModelServer:
 
     @property
     def address(self) -> str:
-        return str(self._base)
+        return str(self._base.with_query(None).with_fragment(None))
 
     async def open_stream(self, path: str, body: bytes) -> StreamedReply:
         """Send `body` and return the reply once its head is there and good.
@@ -241,7 +245,7 @@ class ModelServer:
     ) -> aiohttp.ClientResponse:
         url = self._urls.get(path)
         if url is None:
-            url = self._urls[path] = self._base / path
+            url = self._urls[path] = (self._base / path).with_query(self._base.query)
         data = io.BytesIO(body) if body and len(body) > _WARNED_BODY_BYTES else body
         try:
             response = await self._session.request(

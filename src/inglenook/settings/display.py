@@ -43,6 +43,8 @@ def explain(problem: Any, origins: Mapping[str, str]) -> str:
         close = difflib.get_close_matches(dotted, _known_keys(), n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         return f"{place}: unknown key {dotted!r}{hint}"
+    if dotted == "models":  # about the tables together; all of them would bury the message
+        return f"{place}: {problem['msg'].removeprefix('Value error, ')}"
     name = next((part for part in reversed(problem["loc"]) if isinstance(part, str)), "")
     return f"{place}: {dotted} = {_shown(name, problem['input'])!r}: {problem['msg']}"
 

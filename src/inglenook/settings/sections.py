@@ -51,7 +51,7 @@ class Engine(Section):
 
 
 class Model(Section):
-    id: str
+    id: str = Field(pattern=r"\S")
     provider: Literal["ollama", "openai"]
     model: str
     base_url: str | None = Field(default=None, repr=False)
@@ -111,3 +111,11 @@ class Settings(Section):
     open_webui: OpenWebUI = OpenWebUI()
     agents: dict[str, ChildAgent] = {}
     limits: Limits = Limits()
+
+    @field_validator("models")
+    @classmethod
+    def _have_names_of_their_own(cls, models: list[Model]) -> list[Model]:
+        ids = [model.id for model in models]
+        if twice := sorted({id for id in ids if ids.count(id) > 1}):
+            raise ValueError(f"two models have the id {twice[0]!r}; give each one of its own")
+        return models
