@@ -2,14 +2,13 @@
 
 from pydantic import BaseModel
 
-from inglenook.bootstrap.models import wrapped
+from inglenook.bootstrap.models import transport_of, wrapped
 from inglenook.bootstrap.run_parts import wire_runs
 from inglenook.events import TextDelta
 from inglenook.messages import Message
 from inglenook.providers.base import ModelSpec
 from inglenook.providers.catalogue import ModelCatalogue
-from inglenook.providers.ollama import OllamaProvider
-from inglenook.providers.openai_chat import OpenAIChatProvider
+from inglenook.providers.model_memory import ModelMemory
 from inglenook.providers.transport import open_session
 from inglenook.run_request import RequestLimits, RunRequest
 from inglenook.store.base import StoredEvent
@@ -93,10 +92,14 @@ class Bench:
 
 
 class Models(ModelCatalogue):
-    def __init__(self, scripts, make_provider):
+    def __init__(self, scripts, session, memory):
         self.scripts = scripts
-        self.known = []
-        super().__init__(configured=self.known, discoveries=[], make_provider=make_provider)
+        super().__init__(
+            configured=[],
+            discoveries=[],
+            make_provider=lambda spec: wrapped(transport_of(session, spec, memory), spec, memory),
+            memory=memory,
+        )
 
     def add(self, model):
         if all(spec.id != model for spec in self._configured):
@@ -107,11 +110,7 @@ async def open_bench(home, base_url, tool, ollama):
     store = SqliteStore(home)
     owners = Owners(home)
     session = open_session()
-    transport = OllamaProvider if ollama else OpenAIChatProvider
-    models = Models(
-        ScriptModels(base_url, ollama),
-        lambda spec: wrapped(transport(session, spec), spec),
-    )
+    models = Models(ScriptModels(base_url, ollama), session, ModelMemory(home / "models.json"))
     parts = wire_runs(
         store=store,
         owners=owners,
