@@ -175,7 +175,8 @@ class Assistant:
         schemas = scope.registry.schemas
         documents = await scope.retriever.documents() if scope.retriever else None
         known = self._models.memory.of(spec)
-        # measured: in envelopes, whose instructions hold an example, they make a small model worse
+        # an envelope's instructions hold an example; with these the demo model did 9 tasks of 10 in
+        # place of 10, and read 170 tokens more
         is_native = tool_mode(spec, known) == "native"
         instructions = system_prompt(
             today=today, tools=schemas, absent=scope.absent, documents=documents
