@@ -19,7 +19,7 @@ class ToolSpec:
     """Validates the call; its JSON Schema is what the model sees."""
     effect: Effect
     open_world: bool = False
-    """The call leaves this machine."""
+    """Its calls may leave this machine; what does is recorded (`tools/egress.py`)."""
     may_be_long: bool = True
     """A result may exceed what a model is shown at once, and is then read on with `read_result`."""
     volatile: bool = False
