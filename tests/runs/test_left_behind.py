@@ -10,7 +10,7 @@ import pytest
 
 from inglenook.errors import CredentialNeeded, StoreError
 from inglenook.knowledge.base import Retriever
-from inglenook.store.base import StoredEvent
+from inglenook.store.base import InboxItem, StoredEvent
 from tests.support import (
     Bench,
     EchoTool,
@@ -146,6 +146,33 @@ async def test_a_key_that_came_while_an_older_one_was_tried_is_kept(tmp_path: Pa
         await b.engine.submit(row.id, epoch=1)
         assert (await b.service.wait(row.id)).status == "complete"
         assert b.credentials == {}
+
+
+async def test_a_stop_from_elsewhere_ends_a_run_that_begins_to_wait_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    knowledge = HeldKnowledge()
+    async with bench(tmp_path, replies(say("x")), knowledge=knowledge) as b:
+        row = await b.service.start(ask(knowledge=("kb",)), credential="bad")
+        await knowledge.is_asked.wait()
+        take = b.store.take
+
+        async def take_slowly(run_ids: Sequence[str]) -> list[InboxItem]:
+            if items := await take(run_ids):
+                knowledge.go.set()
+                await b.engine.join(row.id)
+            return items
+
+        monkeypatch.setattr(b.store, "take", take_slowly)
+        await b.store.post(row.id, "cancel", {})
+        async with asyncio.timeout(60):
+            while (await b.service.row(row.id)).status != "cancelled":
+                await asyncio.sleep(0.01)
+        assert [e.type for e in await b.service.events(row.id)][-3:] == [
+            "run_waiting",
+            "run_resumed",
+            "run_finished",
+        ]
 
 
 async def test_a_key_goes_with_a_run_that_another_process_took_over(tmp_path: Path):

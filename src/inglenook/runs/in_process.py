@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from inglenook.errors import RuntimeFault
+from inglenook.runs.endings import CANCELLED
 from inglenook.runs.supervisor import Outcome, RunSupervisor
 from inglenook.store.base import RunRow, RuntimeStore
 from inglenook.store.locks import Owners
@@ -164,8 +165,13 @@ class InProcessEngine:
 
     async def _read_inbox(self) -> None:
         for item in await self._store.take(list(self._tasks)) if self._tasks else ():
-            if item.kind == "cancel":
-                await self.cancel(item.run_id)
+            if item.kind == "cancel" and not await self.cancel(item.run_id):
+                await self._end_unheld(item.run_id)  # it stopped working meanwhile, perhaps to wait
+
+    async def _end_unheld(self, run_id: str) -> None:
+        row = await self._store.get_run(run_id)
+        if row is not None and row.owner is None:
+            await self._supervisor.finish_unheld(row, CANCELLED)
 
     async def _renew(self) -> None:
         if self._tasks:
