@@ -36,6 +36,9 @@ ANSWERS = {
     "surrounded by space": ('\n {"answer": "ok"} \n', "ok"),
 }
 MENDED_ANSWERS = {
+    "beside an empty name": ('{"name": null, "answer": "391"}', "391"),
+    "in an envelope of its own": ('{"answer": {"answer": "391"}}', "391"),
+    "none at all": ("{}", ""),
     "fenced": ('```json\n{"answer": "ok"}\n```', "ok"),
     "introduced": ('Here you are:\n{"answer": "It is 4."}', "Here you are:\nIt is 4."),
     "introduced and fenced": ('So:\n```json\n{"answer": "4"}\n```', "So:\n4"),

@@ -133,3 +133,37 @@ def test_a_refused_length_names_the_window_where_the_server_does(
     )
     assert isinstance(error, ContextTooLong)
     assert error.window == window
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"error":{"message":"Unrecognized request argument supplied: tools"}}',
+        b'{"error":{"message":"Unknown parameter: \'tools\'.","code":"unknown_parameter"}}',
+        b'{"detail":[{"loc":["body","tools"],"msg":"extra fields not permitted","type":"x"}]}',
+        b'{"message":"tools: Extra inputs are not permitted"}',
+        b'{"error":"tool_calls are not supported"}',
+        b'{"error":"Function calling not available"}',
+        b'{"error":{"message":"Tool calling is not supported for this model"}}',
+    ],
+)
+def test_a_server_that_does_not_know_tools_takes_none(body: bytes) -> None:
+    error = error_for(
+        address="http://127.0.0.1:1", model="m", status=400, detail=detail_of(body), model_hint=""
+    )
+    assert isinstance(error, ToolsUnsupported)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"error":{"message":"Invalid parameter: messages with role \'tool\' must follow calls"}}',
+        b'{"error":{"message":"tools.0.function.name: string does not match pattern"}}',
+        b'{"error":{"message":"Unknown parameter: \'tools[0].strict\'."}}',
+    ],
+)
+def test_a_fault_in_one_tool_says_nothing_of_tools(body: bytes) -> None:
+    error = error_for(
+        address="http://127.0.0.1:1", model="m", status=400, detail=detail_of(body), model_hint=""
+    )
+    assert not isinstance(error, ToolsUnsupported)

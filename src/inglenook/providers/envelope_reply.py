@@ -116,7 +116,7 @@ class EnvelopeReader:
             return Read(text=shown + answer, due=answer, is_mended=True)
         elif call := _call_in(value, tools, is_alone=not before):
             return Read(text=before, call=call, is_mended=is_mended)
-        elif any(name in value for name in ANSWERS):  # an empty one
+        elif any(name in value for name in ANSWERS) or not (value or before):  # an empty one
             return Read(text=shown, is_mended=is_mended)
         return Read(text=raw, due=raw[len(shown) :], is_mended=True)
 
@@ -260,11 +260,17 @@ def _is_asked_for(value: Mapping[str, Any] | None) -> bool:
 
 
 def _answer_in(value: Mapping[str, Any], tools: Collection[str]) -> str:
-    """An answer that is no string, or that the model wrote as a call of a tool there is not."""
+    """An answer that is no string, stands beside an empty name, or that the model wrote as a call
+    of a tool there is not."""
     for key in ANSWERS:
         answer: object = value.get(key)
-        if answer is not None and not isinstance(answer, str) and not _name_in(value):
-            return wire_json.encode(answer).decode()
+        if answer is None or _name_in(value):
+            continue
+        if isinstance(answer, str):
+            return answer
+        inner = cast("dict[str, Any]", answer) if isinstance(answer, dict) else {}
+        said = _answer_in(inner, tools) if len(inner) == 1 else ""  # the envelope twice
+        return said or wire_json.encode(cast("object", answer)).decode()
     name = _name_in(value)
     if name is None or name not in ANSWERS or name in tools:
         return ""

@@ -22,8 +22,12 @@ _TOOLS_REFUSED = re.compile(
     r"|support(?:s)? tool use"  # OpenRouter: "No endpoints found that support tool use"
     r"|tool choice requires|enable-auto-tool-choice"  # vLLM
     r"|(?:tools?|tool_choice) param(?:eter)? requires|requires --jinja"  # llama.cpp
-    r"|(?:tool|function) calling is not (?:supported|enabled)"
-    r"|(?:tools|functions) (?:is|are) not supported"
+    r"|(?:tool|function)[ _]call(?:ing|s)? (?:(?:is|are) )?not (?:supported|enabled|available)"
+    r"|(?:tools|functions) (?:is|are) not (?:supported|available)"
+    r"|(?:unrecognized|unknown|unsupported|unexpected|invalid) "
+    r"(?:request )?(?:argument|parameter|field|key)s?(?: supplied)?:? "
+    r"['\"`]?tools(?![\w.\[])"  # OpenAI's
+    r"|tools['\"`]?:? extra (?:inputs|fields)|\"tools\"\],\"msg\":\"extra"  # pydantic's
 )
 _TOO_LONG = re.compile(
     r"context_length_exceeded|exceed_context_size"
