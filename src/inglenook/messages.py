@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
+_in_order = json.JSONEncoder(sort_keys=True).encode
 Role = Literal["system", "user", "assistant", "tool"]
 
 
@@ -22,7 +23,7 @@ class ToolCall:
     @cached_property
     def key(self) -> str:
         """The same for calls of one tool with equal arguments, whatever their id."""
-        return self.name + json.dumps(self.arguments, sort_keys=True)
+        return self.name + _in_order(self.arguments)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,12 +1,14 @@
 """Repeats: the calls that a run has made, told apart by what they mean, not by how they read."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 from inglenook.events import ToolFinished
 from inglenook.messages import ToolCall
 from inglenook.tools.registry import plain_name
+
+_in_order = json.JSONEncoder(sort_keys=True).encode
 
 
 class Outcome(NamedTuple):
@@ -23,21 +25,24 @@ class Repeats:
 
     def __init__(self) -> None:
         self._seen: dict[str, Outcome] = {}
+        self._keys: dict[str, str] = {}
+        """Of calls that have no result yet, by id: each is asked for more than once."""
         self._last = ""
         self._in_a_row = 0
 
     def of(self, call: ToolCall) -> Outcome | None:
         """None if the call was not made yet."""
-        return self._seen.get(_repeat_key(call))
+        return self._seen.get(self._key(call))
 
     def in_a_row(self, call: ToolCall) -> int:
         """How many times it was made at the end, with no other call between, whatever came back."""
-        return self._in_a_row if self._last == _repeat_key(call) else 0
+        return self._in_a_row if self._last == self._key(call) else 0
 
     def note(self, event: ToolFinished, *, is_write: bool) -> None:
         if is_write and not event.is_error:
             self._seen.clear()
-        key = _repeat_key(event.call)
+        key = self._key(event.call)
+        self._keys.pop(event.call.id, None)
         self._in_a_row = self._in_a_row + 1 if key == self._last else 1
         self._last = key
         seen = self._seen.get(key)
@@ -46,15 +51,23 @@ class Repeats:
         else:
             self._seen[key] = Outcome(event.result, event.is_error, event.blocked, 1)
 
+    def _key(self, call: ToolCall) -> str:
+        key = self._keys.get(call.id)
+        if key is None:
+            key = self._keys[call.id] = _repeat_key(call)
+        return key
+
 
 def _repeat_key(call: ToolCall) -> str:
     """The same for calls that a tool would take alike: "1" is 1, and null is left out."""
-    return plain_name(call.name) + json.dumps(_meant(call.arguments), sort_keys=True)
+    return plain_name(call.name) + _in_order(_meant(dict(call.arguments)))
 
 
 def _meant(value: object) -> object:
-    if isinstance(value, Mapping):
-        pairs = cast("Mapping[str, object]", value).items()
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        pairs = cast("dict[str, object]", value).items()
         return {key: _meant(each) for key, each in pairs if each is not None}
     if isinstance(value, list | tuple):
         return [_meant(each) for each in cast("Sequence[object]", value)]

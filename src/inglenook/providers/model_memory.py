@@ -11,12 +11,12 @@ import secrets
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic.dataclasses import dataclass
 
 from inglenook.errors import shown_address
 from inglenook.events import ToolMode
@@ -61,6 +61,10 @@ class Known:
     used_at: float = 0.0
 
 
+NOTHING = Known()
+RATIO_STEP = 0.01
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Entry:
     provider: str
@@ -82,7 +86,7 @@ class ModelMemory:
         self._saved_at = clock()
 
     def of(self, spec: ModelSpec) -> Known:
-        known = self._known.get(_key(spec), Known())
+        known = self._known.get(_key(spec), NOTHING)
         if known.found_at and self._clock() - known.found_at > MODE_KEPT_S:
             return replace(known, tool_mode=None, because=None, refuses_schema=False)
         return known
@@ -116,6 +120,10 @@ class ModelMemory:
         self.save()
 
     def learned(self, spec: ModelSpec, *, token_ratio: float) -> None:
+        """Small changes are let be: this is called at every step."""
+        known = self._known.get(_key(spec), NOTHING).token_ratio
+        if known is not None and abs(known - token_ratio) < RATIO_STEP:
+            return
         self._put(spec, replace(self.of(spec), token_ratio=round(token_ratio, 4)))
         self._save_at_times()
 
@@ -179,9 +187,14 @@ class ModelMemory:
         return {(each.provider, each.place, each.model): each.known for each in entries}
 
 
+@lru_cache(maxsize=256)
+def _key_of(provider: str, place: str, base_url: str, model: str) -> Key:
+    place = place or shown_address(base_url).partition("?")[0].rstrip("/")
+    return (provider, place, model)
+
+
 def _key(spec: ModelSpec) -> Key:
-    place = spec.place or shown_address(spec.base_url).partition("?")[0].rstrip("/")
-    return (spec.provider, place, spec.model)
+    return _key_of(spec.provider, spec.place, spec.base_url, spec.model)
 
 
 def _smoothed(before: float | None, now: float | None) -> float | None:

@@ -25,6 +25,8 @@ MIN_READ, MIN_WRITTEN = 32, 8
 NEW_SHARE = 0.5
 """Of a prompt that must not have been in the one before: servers keep what they have just read,
 and count it all the same."""
+NOTE_EVERY_S = 0.2
+"""Replies that come faster are no model's."""
 TOKENS_PER_PIECE = 4
 """A reply that came in fewer pieces was not streamed as it was written."""
 
@@ -45,12 +47,16 @@ class MeasuredProvider:
         self._memory = memory
         self._clock = clock
         self._last: Sequence[Message] = ()
+        self._noted_at = -NOTE_EVERY_S
 
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
     ) -> AsyncGenerator[Part, None]:
-        is_new = _new_share(messages, self._last) >= NEW_SHARE
-        self._last = tuple(messages)
+        # only a conversation's first request can be new enough, and looking at all of it costs
+        begins = messages[-1].role == "user"
+        is_new = begins and _new_share(messages, self._last) >= NEW_SHARE
+        if begins:
+            self._last = tuple(messages)
         began, first, pieces = self._clock(), 0.0, 0
         async with aclosing(self._inner.stream(messages, tools, options)) as parts:
             async for part in parts:
@@ -65,14 +71,16 @@ class MeasuredProvider:
         return await self._inner.abilities()
 
     def _note(self, reply: ModelReply, began: float | None, first: float, pieces: int) -> None:
-        if reply.usage is None or not pieces:
+        now = self._clock()
+        if reply.usage is None or not pieces or now - self._noted_at < NOTE_EVERY_S:
             return
+        self._noted_at = now
         read, written = reply.usage.input_tokens, reply.usage.output_tokens
         read_s = write_s = None
         if began is not None and read >= MIN_READ:
             read_s = 1000 * (first - began) / read
         if MIN_WRITTEN <= written <= TOKENS_PER_PIECE * pieces:
-            write_s = 1000 * (self._clock() - first) / (written - 1)
+            write_s = 1000 * (now - first) / (written - 1)
         if read_s is not None or write_s is not None:
             self._memory.measured(self._spec, read_s=read_s, write_s=write_s)
 

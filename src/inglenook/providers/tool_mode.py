@@ -47,11 +47,20 @@ class ToolModeProvider:
         self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
     ) -> AsyncGenerator[Part, None]:
         if tool_mode(self._spec, self._memory.of(self._spec)) == "native":
-            has_reply = False
-            async with aclosing(self._try_natively(messages, tools, options)) as parts:
-                async for part in parts:
-                    has_reply = isinstance(part, ModelReply)
-                    yield part
+            has_begun = has_reply = False
+            try:
+                async with aclosing(self._native.stream(messages, tools, options)) as parts:
+                    async for part in parts:
+                        if isinstance(part, ModelReply):
+                            if self._dropped_tools(part, tools, options):
+                                self._memory.found(self._spec, "envelope", "dropped")
+                                if part.rejected:
+                                    break
+                            has_reply = True
+                        has_begun = True
+                        yield part
+            except ToolsUnsupported as error:
+                self._take_refusal(error, has_begun=has_begun)
             if has_reply:
                 return
         async with aclosing(self._envelope.stream(messages, tools, options)) as parts:
@@ -61,30 +70,20 @@ class ToolModeProvider:
     async def abilities(self) -> ModelAbilities:
         return await self._native.abilities()
 
-    async def _try_natively(
-        self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
-    ) -> AsyncGenerator[Part, None]:
-        """As `stream`; but it ends without a reply where the server turns out to take no tools."""
-        has_begun = False
-        try:
-            async with aclosing(self._native.stream(messages, tools, options)) as parts:
-                async for part in parts:
-                    if isinstance(part, ModelReply) and self._dropped_tools(part, tools, options):
-                        self._memory.found(self._spec, "envelope", "dropped")
-                        if part.rejected:
-                            return
-                    has_begun = True
-                    yield part
-        except ToolsUnsupported as error:
-            if self._spec.tool_mode == "native":
-                raise ToolsUnsupported(
-                    f'{error} Or take tool_mode = "native" out of its configuration.',
-                    status=error.status,
-                ) from error
-            if has_begun:
-                raise
-            # a refused request had no effect, so nothing is lost
-            self._memory.found(self._spec, "envelope", "refused")
+    def _take_refusal(self, error: ToolsUnsupported, *, has_begun: bool) -> None:
+        """Remember it; a refused request had no effect, so nothing is lost.
+
+        Raises:
+            ToolsUnsupported: The configuration says otherwise, or a part was shown already.
+        """
+        if self._spec.tool_mode == "native":
+            raise ToolsUnsupported(
+                f'{error} Or take tool_mode = "native" out of its configuration.',
+                status=error.status,
+            ) from error
+        if has_begun:
+            raise error
+        self._memory.found(self._spec, "envelope", "refused")
 
     def _dropped_tools(
         self, reply: ModelReply, tools: Sequence[ToolSchema], options: StreamOptions

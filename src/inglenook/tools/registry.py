@@ -174,7 +174,7 @@ def validated(spec: ToolSpec, call: ToolCall) -> tuple[BaseModel, tuple[str, ...
 
 def _as_sent(spec: ToolSpec, call: ToolCall) -> BaseModel | None:
     """The arguments of a call that fits to the letter, as nearly all do; None where it does not."""
-    if not call.arguments.keys() <= spec.arguments.model_fields.keys():
+    if not call.arguments.keys() <= spec.arguments.__pydantic_fields__.keys():
         return None
     try:
         return spec.arguments.model_validate(call.arguments, strict=True)
