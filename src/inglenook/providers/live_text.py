@@ -48,6 +48,7 @@ class LiveText:
         self._state: State = "thinking" if assume_thinking else "head"
         self._closing = CLOSING
         self._assumed = assume_thinking
+        self._has_text = False
         self._waiting = ""
         self._leading: list[str] = []
         """White space that the reply begins with."""
@@ -66,8 +67,14 @@ class LiveText:
         self._closings = 0
         """Lone closing tags that were looked at."""
 
+    def thinks_natively(self) -> None:
+        """Thinking came outside of the text, so that the text does not begin with it."""
+        if self._assumed and self._state == "thinking" and not self._has_text:
+            self._state, self._assumed = "head", False
+
     def feed(self, delta: TextDelta) -> Sequence[TextDelta]:
         text = delta.text
+        self._has_text = True
         if len(text) > MAX_FEED_CHARS:  # a server that does not stream
             pieces = [text[at : at + MAX_FEED_CHARS] for at in range(0, len(text), MAX_FEED_CHARS)]
             return [out for piece in pieces for out in self.feed(TextDelta(piece))]

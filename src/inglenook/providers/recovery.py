@@ -63,6 +63,7 @@ class RecoveringProvider:
                         "stopped. Ask again, or choose another model."
                     )
                 if type(part) is not TextDelta:
+                    live.thinks_natively()
                     yield part
                     continue
                 for delta in live.feed(part):
