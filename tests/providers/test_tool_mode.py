@@ -97,6 +97,7 @@ async def test_a_reply_that_is_not_taken_as_the_tools_were_missing_is_asked_for_
         (700, 1000, 300),  # few tools
         (690, 2000, 1000),  # more is missing than the tools: the prompt was cut
         (7000, 10_000, 1000),
+        (6500, 10_000, 2000),  # a language that the estimate does not suit
     ],
 )
 async def test_counts_that_may_be_of_a_prompt_with_tools_prove_nothing(

@@ -53,7 +53,7 @@ class MeasuredProvider:
         self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
     ) -> AsyncGenerator[Part, None]:
         # only a conversation's first request can be new enough, and looking at all of it costs
-        begins = messages[-1].role == "user"
+        begins = bool(messages) and messages[-1].role == "user"
         is_new = begins and _new_share(messages, self._last) >= NEW_SHARE
         if begins:
             self._last = tuple(messages)

@@ -21,7 +21,7 @@ from inglenook.providers.base import (
 from inglenook.providers.model_memory import Known, ModelMemory
 
 MIN_TOOLS_TOKENS = 400
-"""Fewer tools than that may hide in the error of an estimate."""
+"""Fewer are too few to tell."""
 MIN_REPORT = 256
 """Smaller counts prove nothing: many servers and proxies make them up."""
 TOOLS_SHARE = 1 / 3
@@ -114,6 +114,8 @@ def has_no_tools(read: int, options: StreamOptions) -> bool:
     if whole is None or tools is None or tools < MIN_TOOLS_TOKENS or read < MIN_REPORT:
         return False
     rest = whole - tools
+    if rest > whole * SURE_SHARE:
+        return False  # they would hide in the error of the estimate
     if read < rest * SURE_SHARE:
         return False  # more than the tools is missing: the prompt was cut
     return read < min(rest + tools * TOOLS_SHARE, whole * SURE_SHARE)
