@@ -3,6 +3,7 @@
 Source: https://platform.openai.com/docs/api-reference/chat
 """
 
+import re
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any, cast
 
@@ -24,6 +25,10 @@ PLAIN, WITH_REASONING = "openai", "openai+reasoning"
 NO_REASONING = " "
 """Sent for a call whose thinking is unknown, to a server that wants it back; DeepSeek refuses a
 missing one and an empty one (NousResearch/hermes-agent#18263)."""
+
+
+MAX_NAME_CHARS = 64
+_NO_TOOL_NAME = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
 class OpenAIChatProvider:
@@ -142,7 +147,7 @@ def encode_message(message: Message, wants_reasoning: bool) -> bytes:
                 "id": call.id,
                 "type": "function",
                 "function": {
-                    "name": call.name.strip() or "unnamed",  # a blank one is a 400 at OpenAI
+                    "name": _sent_name(call.name),
                     "arguments": wire_json.encode(call.arguments).decode(),
                 },
             }
@@ -153,6 +158,14 @@ def encode_message(message: Message, wants_reasoning: bool) -> bytes:
     encoded = wire_json.encode(shape)
     message.wire[WITH_REASONING if wants_reasoning else PLAIN] = encoded
     return encoded
+
+
+def _sent_name(name: str) -> str:
+    """OpenAI refuses every later request of a conversation in which a model once made up a name
+    that no tool could have; the rule is `^[a-zA-Z0-9_-]{1,64}$`."""
+    if not (name.isascii() and name.isidentifier()):
+        name = _NO_TOOL_NAME.sub("_", name.strip()) or "unnamed"
+    return name[:MAX_NAME_CHARS]
 
 
 def _reasoning_of(message: Message, wants_reasoning: bool) -> dict[str, Any]:
