@@ -296,6 +296,16 @@ async def test_a_refusal_is_met_with_less_even_where_the_window_should_hold_it(t
         assert await b.replay(run["id"]) == run["answer"]
 
 
+async def test_a_window_that_nobody_names_is_found_before_the_run_gives_up(tmp_path: Path):
+    """Nine times too long, and the server says no number: what is sent last is short."""
+    model = WindowedModel(looking(0), serves=2_048, cut=None)
+    async with running(tmp_path, model, spec=OPENAI) as b:
+        run = await b.run(ask().model_copy(update={"messages": chat(90)}))
+        assert (run["status"], run["answer"]) == ("complete", "It is on page 3."), run
+        assert len(model.asked) == 3
+        assert await b.replay(run["id"]) == run["answer"]
+
+
 async def test_the_same_count_in_a_larger_window_is_a_cut_again(tmp_path: Path):
     """Ollama serves 4,096 tokens whatever is asked for: growing does not help, summing up does."""
     model = WindowedModel(looking(0), serves=4_096, abilities=ModelAbilities(context_tokens=32_768))

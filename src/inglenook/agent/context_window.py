@@ -165,7 +165,8 @@ class ContextWindow:
         """Tokens that the compacted request may take."""
         room = _room(tokens, run) if tokens is not None else need
         if state.window.is_rejected:  # whatever the window is said to be, this was too much for it
-            room = min(room, need)
+            is_last_try = state.window.rejections == MAX_REJECTED
+            room = min(room, need // 2 if is_last_try else need)
         if state.window.read_tokens:  # what the server surely holds
             room = min(room, state.window.read_tokens)
         return int(room * COMPACT_TO)
