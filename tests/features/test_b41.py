@@ -149,6 +149,26 @@ async def test_empty_answer_is_explained_by_how_the_reply_ended(
     assert explained in run["explanation"]
 
 
+async def test_answer_that_a_filter_ended_says_so(
+    tmp_path: Path, session: aiohttp.ClientSession
+) -> None:
+    reply = Reply(content="It", finish="content_filter")
+    async with hardened_bench(tmp_path, session, reply) as (b, _):
+        run = await b.run()
+    assert "content filter" in run["explanation"]
+
+
+@pytest.mark.parametrize("name", ["calculate<|channel|>commentary", "calculate<|end|>"])
+async def test_a_token_that_leaked_into_a_name_is_left_out(
+    tmp_path: Path, session: aiohttp.ClientSession, name: str
+) -> None:
+    call = calls((name, {"expression": "2+2"}))
+    async with hardened_bench(tmp_path, session, call, "It is 4.") as (b, _):
+        run = await b.run()
+        events = await b.service.events(run["id"])
+    assert [e.result for e in events if isinstance(e, ToolFinished)] == ["4"]
+
+
 async def test_answer_that_was_cut_off_says_so(
     tmp_path: Path, session: aiohttp.ClientSession
 ) -> None:

@@ -7,11 +7,19 @@ Source: https://platform.openai.com/docs/api-reference/chat/object
 CUT_OFF = frozenset(("length", "max_tokens", "model_length"))
 WITHHELD = frozenset(("content_filter", "safety"))
 CUT_OFF_NOTE = "The answer was cut off at the model's output limit."
+WITHHELD_NOTE = "The server's content filter ended the answer before it was complete."
 
 
 def is_cut_off(finish_reason: str | None) -> bool:
     """Whether the model stopped because its output tokens or its context were used up."""
     return (finish_reason or "").lower() in CUT_OFF
+
+
+def caveat(finish_reason: str | None) -> str | None:
+    """One sentence on what an answer lacks; None if it is whole."""
+    if is_cut_off(finish_reason):
+        return CUT_OFF_NOTE
+    return WITHHELD_NOTE if (finish_reason or "").lower() in WITHHELD else None
 
 
 def why_empty(finish_reason: str | None) -> str:

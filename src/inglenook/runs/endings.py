@@ -17,7 +17,7 @@ from inglenook.errors import (
     ToolError,
 )
 from inglenook.events import Status
-from inglenook.providers.finish_reasons import CUT_OFF_NOTE, is_cut_off
+from inglenook.providers.finish_reasons import caveat
 from inglenook.run_context import RunContext
 
 logger = logging.getLogger(__name__)
@@ -81,4 +81,5 @@ async def worked_to_end(
 def _summary(state: RunState) -> str:
     calls = f"{state.tool_calls} tool call{'s' if state.tool_calls != 1 else ''}"
     summary = f"Answered after {state.steps} step{'s' if state.steps != 1 else ''} and {calls}."
-    return f"{summary} {CUT_OFF_NOTE}" if is_cut_off(state.last_finish_reason) else summary
+    note = caveat(state.last_finish_reason)
+    return f"{summary} {note}" if note else summary

@@ -25,6 +25,7 @@ from inglenook.tools.schema import shown
 
 logger = logging.getLogger(__name__)
 
+MAX_SHOWN_NAME_CHARS = 100
 MAX_KEPT_CHARS = 5_000_000
 """Of one tool result in the log: some 1,000 pages."""
 
@@ -98,7 +99,9 @@ class ToolRegistry:
         if reason := self._absent.get(plain_name(name)):
             return f"{name!r} does not exist in this run: {reason} Nothing was sent."
         allowed = ", ".join(self._tools) or "none"
-        return f"There is no tool {name!r}. The tools of this run: {allowed}."
+        return (
+            f"There is no tool {name[:MAX_SHOWN_NAME_CHARS]!r}. The tools of this run: {allowed}."
+        )
 
 
 def _has_effect(spec: ToolSpec) -> bool:
@@ -106,8 +109,9 @@ def _has_effect(spec: ToolSpec) -> bool:
 
 
 def plain_name(name: str) -> str:
-    """A tool's name as models write it: in any case, with or without `functions.`."""
-    return name.strip().lower().removeprefix("functions.")
+    """A tool's name as models write it: in any case, with or without `functions.`, and with a
+    token of their template after it (`calculate<|channel|>commentary`)."""
+    return name.partition("<|")[0].strip().lower().removeprefix("functions.")
 
 
 async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
