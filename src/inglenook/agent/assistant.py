@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from inglenook.agent.cut_calls import CutCallProvider
+from inglenook.agent.cut_calls import without_cut_call
 from inglenook.agent.guardrails import standard_guardrails
 from inglenook.agent.loop import AgentLoop
 from inglenook.agent.state import RunState
@@ -93,11 +93,12 @@ class Assistant:
             return window_of(offered.spec, await self._models.abilities(offered))
 
         loop = AgentLoop(
-            provider=CutCallProvider(offered.provider, scope.registry.has_effect),
+            provider=offered.provider,
             context=self._context,
             tools=scope.registry,
             guardrails=standard_guardrails(),
             served_window=served_window,
+            judge=lambda reply: without_cut_call(reply, scope.registry.has_effect),
         )
         limits = replace(run.limits, max_result_chars=self._result_chars(state))
         ratio = state.window.ratio

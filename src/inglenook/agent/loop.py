@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from inglenook.agent.context_window import ContextWindow, ServedWindow
 from inglenook.agent.guardrails import OutputGuardrail, repeated_call
-from inglenook.agent.model_call import ModelCaller
+from inglenook.agent.model_call import Judge, ModelCaller
 from inglenook.agent.scheduler import plan_stages, run_stages
 from inglenook.agent.state import RunState
 from inglenook.context.base import ContextPolicy
@@ -38,10 +38,11 @@ class AgentLoop:
         tools: Dispatcher,
         guardrails: Sequence[OutputGuardrail],
         served_window: ServedWindow,
+        judge: Judge = lambda reply: reply,
     ) -> None:
         self._tools = tools
         self._guardrails = guardrails
-        self._caller = ModelCaller(provider, tools.schemas)
+        self._caller = ModelCaller(provider, tools.schemas, judge)
         self._window = ContextWindow(
             context=context,
             caller=self._caller,

@@ -1,6 +1,6 @@
 """One model call as the log has it: what was asked, what came back."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -11,6 +11,9 @@ from inglenook.events import ModelReplied, ModelRequested
 from inglenook.messages import Message, ToolSchema
 from inglenook.providers.base import ModelProvider, ModelReply, StreamOptions
 from inglenook.run_context import RunContext
+
+Judge = Callable[[ModelReply], ModelReply]
+"""What of a reply the run may use."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,9 +31,12 @@ class ModelRequest:
 
 
 class ModelCaller:
-    def __init__(self, provider: ModelProvider, schemas: Sequence[ToolSchema]) -> None:
+    def __init__(
+        self, provider: ModelProvider, schemas: Sequence[ToolSchema], judge: Judge
+    ) -> None:
         self._provider = provider
         self._schemas = schemas
+        self._judge = judge
         self._tools_digest = tools_digest(schemas)
         self._no_tools_digest = tools_digest(())
         self._view_digest = ViewDigest()
@@ -50,7 +56,7 @@ class ModelCaller:
         told = run.sink.settle()  # the commit overlaps the model's work
         reply = await self._stream(request, self._schemas, run, is_live=True)
         await told  # nothing follows from a reply before all it rests on is stored
-        run.sink.emit(_replied(reply, state, "loop"))
+        run.sink.emit(_replied(self._judge(reply), state, "loop"))
 
     async def ask_aside(
         self, request: ModelRequest, state: RunState, run: RunContext, *, purpose: str
