@@ -13,6 +13,7 @@ from inglenook.tools.documents import SearchKnowledgeTool
 from inglenook.tools.web import WebSearchTool
 from inglenook.web.duckduckgo import DuckDuckGo
 from tests.api.serving import serve
+from tests.fake_duckduckgo import FakeDuckDuckGo, organic, page
 from tests.support import EmptyRetriever, FunctionProvider, bench, call, results, say
 
 INJECTED = (
@@ -94,15 +95,12 @@ async def test_the_same_run_with_permission_would_have_gone_out(tmp_path: Path):
             say("ok") if results(view) else say("", call("web_search", "c", query="public words"))
         )
     )
-    trap = socket.create_server(("127.0.0.1", 0))
-    trap.setblocking(False)
-    web = WebSearchTool(DuckDuckGo(f"http://127.0.0.1:{trap.getsockname()[1]}"))
     body = {"model": "m", "allowWeb": True, "messages": [{"role": "user", "content": "news?"}]}
-    async with bench(tmp_path, provider, web=[web]) as b, serve(b) as client:
-        trap.shutdown(socket.SHUT_RDWR)
-        trap.close()
-        answer = (await client.post("/agent/run", body)).json
-        egress = (await client.get(f"/api/runs/{answer['runId']}/egress")).json["items"]
+    async with FakeDuckDuckGo(page(organic(url="https://a.test/", title="A"))) as engine:
+        web = WebSearchTool(DuckDuckGo(engine.url))
+        async with bench(tmp_path, provider, web=[web]) as b, serve(b) as client:
+            answer = (await client.post("/agent/run", body)).json
+            egress = (await client.get(f"/api/runs/{answer['runId']}/egress")).json["items"]
     assert len(egress) == 1
     assert egress[0]["host"] == "127.0.0.1"
     assert answer["trace"][0]["network"] is True

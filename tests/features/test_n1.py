@@ -26,7 +26,7 @@ async def test_it_grows_where_it_may(tmp_path: Path):
 
 async def test_else_it_compacts(tmp_path: Path):
     model = WindowedModel(looking(6), serves=4_096)
-    async with running(tmp_path, model, tools=[reads(6)]) as b:
+    async with running(tmp_path, model, tools=[reads()]) as b:
         run = await b.run()
         events = await b.service.events(run["id"])
     assert run["status"] == "complete", run["explanation"]
