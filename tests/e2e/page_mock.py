@@ -9,10 +9,11 @@ import asyncio
 import json
 import socket
 import threading
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from inglenook.api.page import page_routes
-from tests.e2e.page_scenes import Json, Scene
+from tests.e2e.page_scenes import Frame, Json, Scene
 
 JSON = dict[str, Any]
 EVENT_TAKES = timedelta(seconds=0.4)
@@ -223,11 +224,14 @@ class MockApi:
         body = await request.json()
         run = PlayedRun(id=f"run-{len(self.runs) + 1}", scene=self.scene, body=body)
         self.runs[run.id] = run
-        run.task = asyncio.create_task(self._play(run))
+        frames = iter(self.scene.frames)
+        for frame in islice(frames, 1):
+            run.append(frame.fields)  # as in the server, a run's first event is there with the run
+        run.task = asyncio.create_task(self._play(run, frames))
         return JSONResponse({"id": run.id, "status": "queued"}, 201)
 
-    async def _play(self, run: PlayedRun) -> None:
-        for frame in run.scene.frames:
+    async def _play(self, run: PlayedRun, frames: Iterator[Frame]) -> None:
+        for frame in frames:
             await asyncio.sleep(frame.delay_s)
             if frame.place:
                 await self._until_let_go(frame.place)
