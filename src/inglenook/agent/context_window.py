@@ -29,8 +29,8 @@ from inglenook.run_context import RunContext
 
 ServedWindow = Callable[[], Awaitable[Window]]
 
-ASK_FROM = 1_500
-"""Tokens. Servers are started with windows from 2,048 on; shorter requests fit anywhere."""
+ASK_FROM = 1_900
+"""Tokens. Servers are started with windows from 2,048 on, so shorter requests fit anywhere."""
 MAX_REJECTED = 2
 """Cut or refused prompts in a row; the next one ends the run."""
 MAX_VAIN_COMPACTIONS = 2
