@@ -8,7 +8,7 @@ from inglenook.agent.state import RunState
 from inglenook.errors import RunEnded
 from inglenook.events import ToolFinished
 from inglenook.messages import ToolCall
-from inglenook.providers.finish_reasons import is_cut_off, why_empty
+from inglenook.providers.finish_reasons import CUT_OFF_NOTE, is_cut_off, why_empty
 
 REPEATS_ANSWERED_FROM_MEMORY = 3
 REPEATS_THAT_END_THE_RUN = 5
@@ -70,9 +70,24 @@ class EmptyReplyGuardrail:
         raise RunEnded("empty_model_reply", why_empty(state.last_finish_reason))
 
 
+class WholeAnswerGuardrail:
+    """An answer that the model's limit cut off is kept and shown, but is no success."""
+
+    name = "whole_answer"
+
+    def review(self, state: RunState) -> str | None:
+        if is_cut_off(state.last_finish_reason):
+            raise RunEnded(
+                "context_truncated",
+                f"{CUT_OFF_NOTE} Raise the run's output tokens or the model's context, or ask for "
+                "less.",
+            )
+        return None
+
+
 def standard_guardrails() -> Sequence[OutputGuardrail]:
     """Those of every run, in order; a replay needs the same ones."""
-    return (UnreadableCallGuardrail(), EmptyReplyGuardrail())
+    return (UnreadableCallGuardrail(), EmptyReplyGuardrail(), WholeAnswerGuardrail())
 
 
 def repeated_call(call: ToolCall, repeats: Repeats, *, is_volatile: bool) -> ToolFinished | None:

@@ -16,9 +16,7 @@ def is_cut_off(finish_reason: str | None) -> bool:
 
 
 def caveat(finish_reason: str | None) -> str | None:
-    """One sentence on what an answer lacks; None if it is whole."""
-    if is_cut_off(finish_reason):
-        return CUT_OFF_NOTE
+    """One sentence on what an accepted answer lacks; None if it is whole."""
     return WITHHELD_NOTE if (finish_reason or "").lower() in WITHHELD else None
 
 
