@@ -16,7 +16,7 @@ async def test_the_picker_marks_explains_and_offers_only_what_can_be_used() -> N
         menu = tab.page.get_by_role("menu", name="Model")
         await expect(tab.page.locator(".menu-note")).to_contain_text("qwen3")
         capable = menu.get_by_role("menuitemradio", name="qwen3:8b")
-        for words in ("✓ tools", "thinking", "8k context", "41 s / 1,000 tokens"):
+        for words in ("✓ tools", "thinking", "8k context", "41 s to write 1,000 tokens"):
             await expect(capable).to_contain_text(words)
         toolless = menu.get_by_role("menuitemradio", name="gemma2:2b")
         await expect(toolless).to_contain_text("no tools")
