@@ -7,6 +7,7 @@ Run it from the checkout's root after scripts/build_page.py: `python scripts/pag
 import argparse
 import asyncio
 import sys
+from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
 
@@ -15,7 +16,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from inglenook.api.page_folder import PAGE_FOLDER  # noqa: E402
 from tests.e2e.browser import OpenedPage, launched, opened  # noqa: E402
-from tests.e2e.page_mock import MockApi, serve, yesterday  # noqa: E402
+from tests.e2e.page_mock import MockApi, serve  # noqa: E402
 from tests.e2e.page_scenes import plain_scene, policy_scene  # noqa: E402
 
 SIZES = {"desktop": (1280, 720), "tablet": (768, 1024), "phone": (360, 740)}
@@ -29,8 +30,9 @@ POLICY = "What does our policy say on paid leave, and how does it compare?"
 def filled() -> MockApi:
     """A server with a few days of work behind it."""
     mock = MockApi(PAGE_FOLDER)
+    yesterday = datetime.now(UTC) - timedelta(days=1)
     for n, question in enumerate(QUESTIONS):
-        mock.add_run(f"old-{n}", plain_scene(), question=question).created_at = yesterday()
+        mock.add_run(f"old-{n}", plain_scene(), question=question).created_at = yesterday
     stopped = plain_scene()
     stopped.frames[-1].fields |= {"status": "incomplete", "reason": "step_limit"}
     mock.add_run("steps", stopped, question="Compare all supplier contracts")
