@@ -2,11 +2,22 @@
 
 import json
 
-from playwright.async_api import expect
+from playwright.async_api import Locator, expect
 
 from tests.e2e.browser import built_page, page_over
 from tests.e2e.page_mock import MockApi
 from tests.e2e.page_scenes import plain_scene
+
+
+async def lines_of(element: Locator) -> int:
+    """How many lines of text it takes."""
+    return await element.evaluate(
+        """(box) => {
+            const text = document.createRange();
+            text.selectNodeContents(box);
+            return new Set([...text.getClientRects()].map((line) => line.top)).size;
+        }"""
+    )
 
 
 async def test_the_picker_marks_explains_and_offers_only_what_can_be_used() -> None:
@@ -18,6 +29,7 @@ async def test_the_picker_marks_explains_and_offers_only_what_can_be_used() -> N
         capable = menu.get_by_role("menuitemradio", name="qwen3:8b")
         for words in ("✓ tools", "thinking", "8k context", "41 s to write 1,000 tokens"):
             await expect(capable).to_contain_text(words)
+        assert await lines_of(capable.locator(".menu-label")) == 1  # its pills leave it room
         toolless = menu.get_by_role("menuitemradio", name="gemma2:2b")
         await expect(toolless).to_contain_text("no tools")
         await expect(toolless).to_contain_text("calls as text")
