@@ -1,14 +1,12 @@
 """Repeats: the calls that a run has made, told apart by what they mean, not by how they read."""
 
-import json
+import re
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 from inglenook.events import ToolFinished
 from inglenook.messages import ToolCall
 from inglenook.tools.registry import plain_name
-
-_in_order = json.JSONEncoder(sort_keys=True).encode
 
 
 class Outcome(NamedTuple):
@@ -61,18 +59,24 @@ class Repeats:
 def _repeat_key(call: ToolCall) -> str:
     """The same for calls that a tool would take alike: "1" is 1, and null is left out.
 
-    Told by the arguments' text, where that is enough: walking them costs more than all the rest.
+    Flat arguments are told by their text: walking them costs more than all the rest.
     """
-    arguments = call.key[len(call.name) :]
-    if ".0" in arguments or "null" in arguments:
-        arguments = _in_order(_meant(dict(call.arguments)))
-    return plain_name(call.name) + arguments.replace('"', "")
+    text = repr(sorted(call.arguments.items()))
+    if _NEEDS_WALK.search(text):
+        text = repr(_meant(dict(call.arguments)))
+    return plain_name(call.name) + text.translate(_NO_QUOTES)
 
 
 def _meant(value: object) -> object:
     if isinstance(value, dict):
         pairs = cast("dict[str, object]", value).items()
-        return {key: _meant(each) for key, each in pairs if each is not None}
+        return sorted((key, _meant(each)) for key, each in pairs if each is not None)
     if isinstance(value, list | tuple):
         return [_meant(each) for each in cast("Sequence[object]", value)]
+    if isinstance(value, bool):
+        return str(value).lower()
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+_NEEDS_WALK = re.compile(r"\.0|None|True|False|\{|\[.*\[")
+_NO_QUOTES = str.maketrans("", "", "'\"")

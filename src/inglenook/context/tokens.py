@@ -49,7 +49,7 @@ class Meter:
 def message_estimate(message: Message) -> int:
     total = TOKENS_PER_MESSAGE + text_estimate(message.text)
     for call in message.tool_calls:
-        total += TOKENS_PER_TOOL + text_estimate(call.key)
+        total += TOKENS_PER_TOOL + text_estimate(f"{call.name}{call.arguments}")
     if message.tool_calls and message.reasoning is not None:  # it goes back with its calls
         total += text_estimate(message.reasoning.text)
     return total

@@ -49,7 +49,14 @@ class MeasuredProvider:
         self._last: Sequence[Message] = ()
         self._noted_at = -NOTE_EVERY_S
 
-    async def stream(
+    def stream(
+        self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
+    ) -> AsyncGenerator[Part, None]:
+        if self._clock() - self._noted_at < NOTE_EVERY_S:
+            return self._inner.stream(messages, tools, options)
+        return self._measured(messages, tools, options)
+
+    async def _measured(
         self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
     ) -> AsyncGenerator[Part, None]:
         # only a conversation's first request can be new enough, and looking at all of it costs
@@ -72,7 +79,7 @@ class MeasuredProvider:
 
     def _note(self, reply: ModelReply, began: float | None, first: float, pieces: int) -> None:
         now = self._clock()
-        if reply.usage is None or not pieces or now - self._noted_at < NOTE_EVERY_S:
+        if reply.usage is None or not pieces:
             return
         self._noted_at = now
         read, written = reply.usage.input_tokens, reply.usage.output_tokens
