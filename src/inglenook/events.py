@@ -64,8 +64,6 @@ class PromptBuilt(Event):
     max_steps: int
     window: int | None = None
     """The model's window in tokens, as far as it is known without asking its server."""
-    asks_for_window: bool = False
-    """The server serves the window that a request asks for; others were started with theirs."""
     token_ratio: float = 1.0
     """Tokens of this model for one of our estimate's, as far as it was known at the start."""
 

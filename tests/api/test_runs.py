@@ -80,7 +80,6 @@ async def test_a_whole_run_and_its_whole_event_list(tmp_path: Path):
                 "tools": ["echo", "read_result"],
                 "max_steps": 12,
                 "window": 8192,
-                "asks_for_window": True,
                 "token_ratio": 1.0,
             },
             {"type": "step_started", "step": 1, "remaining": 11},

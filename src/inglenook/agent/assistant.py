@@ -191,7 +191,6 @@ class Assistant:
             ends_run=tuple(s.name for s in schemas if scope.registry.ends_run(s.name)),
             max_steps=max_steps,
             window=window_of(spec, ModelAbilities()).tokens,
-            asks_for_window=spec.provider == "ollama",
             token_ratio=believed_ratio(known.token_ratio),
         )
 

@@ -11,6 +11,7 @@ from typing import Literal
 
 from inglenook.agent.model_call import ModelCaller, ModelRequest
 from inglenook.agent.state import RunState
+from inglenook.agent.views import Views
 from inglenook.context.base import ContextPolicy, Cut
 from inglenook.context.compaction import (
     SUMMARY_REQUEST,
@@ -20,7 +21,7 @@ from inglenook.context.compaction import (
     plain_summary,
     transcript,
 )
-from inglenook.context.tokens import Meter, chars_for, message_estimate, tools_estimate
+from inglenook.context.tokens import chars_for, message_estimate, tools_estimate
 from inglenook.context.window import Window, answer_room, grown
 from inglenook.errors import RunEnded
 from inglenook.events import ContextCompacted, WindowServed
@@ -30,7 +31,8 @@ from inglenook.run_context import RunContext
 ServedWindow = Callable[[], Awaitable[Window]]
 
 ASK_FROM = 1_900
-"""Tokens. Servers are started with windows from 2,048 on, so shorter requests fit anywhere."""
+"""Tokens. Servers are started with windows from 2,048 on, and models made for no less, so shorter
+requests fit anywhere."""
 MAX_REJECTED = 2
 """Cut or refused prompts in a row; the next one ends the run."""
 MAX_VAIN_COMPACTIONS = 2
@@ -54,7 +56,7 @@ class ContextWindow:
         self._context = context
         self._caller = caller
         self._served_window = served_window
-        self._meter = Meter(schemas)
+        self._views = Views()
         self._tools_tokens = tools_estimate(schemas)
 
     async def fitted(self, state: RunState, run: RunContext) -> ModelRequest:
@@ -66,13 +68,15 @@ class ContextWindow:
         """
         while True:
             view = self._context.view(state.messages)
-            need = ceil(self._meter.of(view) * state.window.ratio)
+            seen = self._views.take(view)
+            need = ceil((seen.tokens + self._tools_tokens) * state.window.ratio)
             await self._ask_server(state, run, need)
             tokens = self._tokens(state, need)
             fits = tokens is None or need <= _room(tokens, run)
             if fits and (not state.window.is_rejected or _has_grown(tokens, state)):
                 return ModelRequest(
                     view=view,
+                    view_digest=seen.digest,
                     window=tokens,
                     estimated_tokens=need,
                     tools_tokens=ceil(self._tools_tokens * state.window.ratio),
@@ -84,11 +88,7 @@ class ContextWindow:
 
     async def _ask_server(self, state: RunState, run: RunContext, need: int) -> None:
         window = state.window
-        if window.was_asked:
-            return
-        knows = window.tokens is not None and window.asks_for_window
-        limit = _room(window.tokens, run) if knows and window.tokens is not None else ASK_FROM
-        if need > limit or window.is_rejected:
+        if not window.was_asked and (need > ASK_FROM or window.is_rejected):
             served = await self._served_window()
             run.sink.emit(WindowServed(tokens=served.tokens, largest=served.largest))
 
@@ -183,9 +183,14 @@ class ContextWindow:
                 Message(role="system", text=SUMMARY_REQUEST),
                 Message(role="user", text=transcript(gone, chars_for(room, state.window.ratio))),
             ]
-            estimate = ceil(sum(map(message_estimate, request)) * state.window.ratio)
+            seen = Views().take(request)
             await self._caller.ask_aside(
-                ModelRequest(view=request, window=tokens, estimated_tokens=estimate),
+                ModelRequest(
+                    view=request,
+                    view_digest=seen.digest,
+                    window=tokens,
+                    estimated_tokens=ceil(seen.tokens * state.window.ratio),
+                ),
                 state,
                 run,
                 purpose=COMPACTION,

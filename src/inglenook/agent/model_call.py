@@ -5,13 +5,15 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from inglenook.agent.state import RunState
-from inglenook.agent.view_digest import ViewDigest, tools_digest
+from inglenook.agent.views import tools_digest
+from inglenook.agent.window_state import LOOP
 from inglenook.errors import ProviderError
 from inglenook.events import ModelReplied, ModelRequested
 from inglenook.messages import Message, ToolSchema
 from inglenook.providers.base import ModelProvider, ModelReply, StreamOptions
 from inglenook.run_context import RunContext
 
+NO_TOOLS_DIGEST = tools_digest(())
 Judge = Callable[[ModelReply], ModelReply]
 """What of a reply the run may use."""
 
@@ -19,6 +21,7 @@ Judge = Callable[[ModelReply], ModelReply]
 @dataclass(frozen=True, kw_only=True)
 class ModelRequest:
     view: Sequence[Message]
+    view_digest: str
     window: int | None
     """Context tokens to ask for."""
     estimated_tokens: int
@@ -38,41 +41,20 @@ class ModelCaller:
         self._schemas = schemas
         self._judge = judge
         self._tools_digest = tools_digest(schemas)
-        self._no_tools_digest = tools_digest(())
-        self._view_digest = ViewDigest()
 
     async def ask(self, request: ModelRequest, state: RunState, run: RunContext) -> None:
         """The loop's own call: its reply is the run's next message, or a rejected one."""
-        run.sink.emit(
-            ModelRequested(
-                step=state.steps,
-                ordinal=state.ordinal,
-                view_digest=self._view_digest.of(request.view),
-                tools_digest=self._tools_digest,
-                window=request.window,
-                estimated_tokens=request.estimated_tokens,
-            )
-        )
+        run.sink.emit(_requested(request, state, LOOP, self._tools_digest))
         told = run.sink.settle()  # the commit overlaps the model's work
         reply = await self._stream(request, self._schemas, run, is_live=True)
         await told  # nothing follows from a reply before all it rests on is stored
-        run.sink.emit(_replied(self._judge(reply), state, "loop"))
+        run.sink.emit(_replied(self._judge(reply), state, LOOP))
 
     async def ask_aside(
         self, request: ModelRequest, state: RunState, run: RunContext, *, purpose: str
     ) -> None:
         """A call beside the conversation, without tools; a failed one is recorded as such."""
-        run.sink.emit(
-            ModelRequested(
-                step=state.steps,
-                purpose=purpose,
-                ordinal=state.ordinal,
-                view_digest=ViewDigest().of(request.view),
-                tools_digest=self._no_tools_digest,
-                window=request.window,
-                estimated_tokens=request.estimated_tokens,
-            )
-        )
+        run.sink.emit(_requested(request, state, purpose, NO_TOOLS_DIGEST))
         await run.sink.settle()
         try:
             reply = await self._stream(request, (), run, is_live=False)
@@ -105,6 +87,20 @@ class ModelCaller:
         raise ProviderError("the model's stream ended without a reply")
 
 
+def _requested(
+    request: ModelRequest, state: RunState, purpose: str, tools_digest: str
+) -> ModelRequested:
+    return ModelRequested(
+        step=state.steps,
+        purpose=purpose,
+        ordinal=state.ordinal,
+        view_digest=request.view_digest,
+        tools_digest=tools_digest,
+        window=request.window,
+        estimated_tokens=request.estimated_tokens,
+    )
+
+
 def _replied(reply: ModelReply, state: RunState, purpose: str) -> ModelReplied:
     return ModelReplied(
         step=state.steps,
@@ -120,4 +116,19 @@ def _replied(reply: ModelReply, state: RunState, purpose: str) -> ModelReplied:
         malformed_call=reply.malformed_call,
         rejected=reply.rejected,
         window=reply.window,
+    )
+
+
+def reply_of(event: ModelReplied) -> ModelReply:
+    """The reply as it came, out of the log: the inverse of what `ModelCaller` records."""
+    return ModelReply(
+        message=event.message.with_reasoning(event.reasoning),
+        usage=event.usage,
+        finish_reason=event.finish_reason,
+        recovered_from=event.recovered_from,
+        tool_mode=event.tool_mode,
+        repairs=event.repairs,
+        malformed_call=event.malformed_call,
+        rejected=event.rejected,
+        window=event.window,
     )

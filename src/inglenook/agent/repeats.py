@@ -64,7 +64,7 @@ def _repeat_key(call: ToolCall) -> str:
     text = repr(sorted(call.arguments.items()))
     if _NEEDS_WALK.search(text):
         text = repr(_meant(dict(call.arguments)))
-    return plain_name(call.name) + text.translate(_NO_QUOTES)
+    return plain_name(call.name) + text.replace("'", "").replace('"', "")
 
 
 def _meant(value: object) -> object:
@@ -79,4 +79,3 @@ def _meant(value: object) -> object:
 
 
 _NEEDS_WALK = re.compile(r"\.0|None|True|False|\{|\[.*\[")
-_NO_QUOTES = str.maketrans("", "", "'\"")

@@ -5,11 +5,11 @@ log. Dates, ids and durations come from the events; parallel calls are compared 
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Generator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from inglenook.agent.guardrails import OutputGuardrail
 from inglenook.agent.loop import AgentLoop
+from inglenook.agent.model_call import reply_of
 from inglenook.agent.sources import cited_sources
 from inglenook.agent.state import FoldingSink, RunState
 from inglenook.context.base import ContextPolicy
@@ -32,7 +32,7 @@ from inglenook.events import (
     WindowServed,
 )
 from inglenook.messages import Message, ToolCall, ToolSchema
-from inglenook.providers.base import ModelAbilities, ModelReply, Part, StreamOptions
+from inglenook.providers.base import ModelAbilities, Part, StreamOptions
 from inglenook.run_context import Limits, RunContext
 from inglenook.tools.registry import plain_name
 
@@ -148,17 +148,7 @@ class RecordedProvider:
         event = self._record.get(("model_replied", self._ordinal))
         assert isinstance(event, ModelReplied)
         self._ordinal += 1
-        yield ModelReply(
-            message=replace(event.message, reasoning=event.reasoning),
-            usage=event.usage,
-            finish_reason=event.finish_reason,
-            recovered_from=event.recovered_from,
-            tool_mode=event.tool_mode,
-            repairs=event.repairs,
-            malformed_call=event.malformed_call,
-            rejected=event.rejected,
-            window=event.window,
-        )
+        yield reply_of(event)
 
     async def abilities(self) -> ModelAbilities:
         return ModelAbilities()

@@ -20,7 +20,6 @@ class WindowState:
         """What the server holds, or was asked for last; None: nobody knows."""
         self.largest: int | None = None
         """What it may grow to; None: the server was not asked."""
-        self.asks_for_window = False
         self.was_asked = False
         self.ratio = 1.0
         """Tokens of this model for one of the estimate's."""
@@ -42,7 +41,6 @@ class WindowState:
     def begin(self, event: PromptBuilt) -> None:
         self.ratio = event.token_ratio
         self.tokens = event.window
-        self.asks_for_window = event.asks_for_window
 
     def served(self, event: WindowServed) -> None:
         self.was_asked = True

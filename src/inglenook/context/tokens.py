@@ -18,6 +18,7 @@ TOKENS_PER_DIGIT = 1.15
 TOKENS_PER_SIGN = 0.58
 PLAIN_BYTES_PER_TOKEN = 3.6
 """Of a text of which only the length is known."""
+SHORT_BYTES = 120
 TOKENS_PER_MESSAGE = 6
 """The role and the marks around it, in the common chat templates."""
 TOKENS_PER_TOOL = 12
@@ -26,24 +27,6 @@ _RUN = re.compile(rb"([\s\-=_*#.~|])\1{3,}")
 """Rules, indentation and dots: many characters, few tokens."""
 _DIGITS = b"0123456789"
 _SIGNS = b""",.:;"'{}[]()=<>/_-`|#*"""
-
-
-class Meter:
-    """Estimates views; remembers the last one, so that a longer one costs its new messages."""
-
-    def __init__(self, schemas: Sequence[ToolSchema] = ()) -> None:
-        self._tools = tools_estimate(schemas)
-        self._view: tuple[Message, ...] = ()
-        self._sum = 0
-
-    def of(self, view: Sequence[Message]) -> int:
-        """Tokens of the whole request, tools included, uncalibrated."""
-        known = len(self._view)
-        if tuple(view[:known]) != self._view:  # what came before was rewritten
-            known, self._sum = 0, 0
-        self._sum += sum(message_estimate(message) for message in view[known:])
-        self._view = tuple(view)
-        return self._tools + self._sum
 
 
 def message_estimate(message: Message) -> int:
@@ -68,6 +51,8 @@ def text_estimate(text: str) -> int:
     if not text:
         return 0
     data = text.encode("utf-8", "replace")
+    if len(data) < SHORT_BYTES:  # calls and short results: nothing to be right about
+        return round(len(data) / PLAIN_BYTES_PER_TOKEN) + 1
     words, digits, signs = _counts(data)
     if 4 * signs > words or b"    " in data:  # the regular expression costs more than all the rest
         words, digits, signs = _counts(_RUN.sub(rb"\1\1", data))

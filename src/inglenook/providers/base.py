@@ -2,8 +2,10 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, Protocol, TypeAlias
 
+from inglenook.errors import shown_address
 from inglenook.events import ReasoningDelta, Rejected, TextDelta, ToolMode
 from inglenook.messages import Message, ToolSchema, Usage
 
@@ -38,6 +40,11 @@ class ModelSpec:
     """Worked conversations put before the user's, for models too small to do without."""
     note: str = ""
     """One sentence for people, such as that this is a small demo model."""
+
+    @cached_property
+    def remembered_place(self) -> str:
+        """Where what is learned of the model is filed; without the password that a URL may hold."""
+        return self.place or shown_address(self.base_url).partition("?")[0].rstrip("/")
 
 
 @dataclass(frozen=True, kw_only=True)

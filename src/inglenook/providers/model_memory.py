@@ -12,13 +12,11 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
-from inglenook.errors import shown_address
 from inglenook.events import ToolMode
 from inglenook.providers.base import ModelAbilities, ModelSpec
 
@@ -187,14 +185,8 @@ class ModelMemory:
         return {(each.provider, each.place, each.model): each.known for each in entries}
 
 
-@lru_cache(maxsize=256)
-def _key_of(provider: str, place: str, base_url: str, model: str) -> Key:
-    place = place or shown_address(base_url).partition("?")[0].rstrip("/")
-    return (provider, place, model)
-
-
 def _key(spec: ModelSpec) -> Key:
-    return _key_of(spec.provider, spec.place, spec.base_url, spec.model)
+    return (spec.provider, spec.remembered_place, spec.model)
 
 
 def _smoothed(before: float | None, now: float | None) -> float | None:

@@ -46,13 +46,14 @@ class ToolModeProvider:
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
     ) -> AsyncGenerator[Part, None]:
-        if tool_mode(self._spec, self._memory.of(self._spec)) == "native":
+        known = self._memory.of(self._spec)
+        if tool_mode(self._spec, known) == "native":
             has_begun = has_reply = False
             try:
                 async with aclosing(self._native.stream(messages, tools, options)) as parts:
                     async for part in parts:
                         if isinstance(part, ModelReply):
-                            if self._dropped_tools(part, tools, options):
+                            if self._dropped_tools(part, tools, options, known):
                                 self._memory.found(self._spec, "envelope", "dropped")
                                 if part.rejected:
                                     break
@@ -86,7 +87,11 @@ class ToolModeProvider:
         self._memory.found(self._spec, "envelope", "refused")
 
     def _dropped_tools(
-        self, reply: ModelReply, tools: Sequence[ToolSchema], options: StreamOptions
+        self,
+        reply: ModelReply,
+        tools: Sequence[ToolSchema],
+        options: StreamOptions,
+        known: Known,
     ) -> bool:
         """Whether the server's count of the prompt leaves no place for the tools.
 
@@ -95,7 +100,6 @@ class ToolModeProvider:
         """
         if not tools or self._spec.tool_mode != "auto":
             return False
-        known = self._memory.of(self._spec)
         if reply.message.tool_calls and reply.recovered_from is None:
             if known.tool_mode is None:
                 self._memory.found(self._spec, "native", "called")

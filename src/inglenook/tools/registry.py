@@ -108,6 +108,7 @@ def _has_effect(spec: ToolSpec) -> bool:
     return spec.effect == "write" or spec.open_world
 
 
+@lru_cache(maxsize=512)
 def plain_name(name: str) -> str:
     """A tool's name as models write it: in any case, with or without `functions.`, and with a
     token of their template after it (`calculate<|channel|>commentary`)."""

@@ -1,34 +1,45 @@
-"""SHA-256 over the messages of a view, in time that does not grow with an unchanged history."""
+"""A view's digest and size, in time that does not grow with an unchanged history."""
 
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
 
+from inglenook.context.tokens import message_estimate
 from inglenook.messages import Message, ToolSchema
 
 _to_json = TypeAdapter(Message).serializer.to_json
 
 
-class ViewDigest:
-    """Remembers the hash of the last view, so that a longer one costs its new messages only."""
+@dataclass(frozen=True)
+class View:
+    digest: str
+    """SHA-256 over the messages, in hexadecimal."""
+    tokens: int
+    """Of the messages, by our estimate, uncalibrated."""
+
+
+class Views:
+    """Remembers the last view, so that a longer one costs its new messages only."""
 
     def __init__(self) -> None:
-        self._view: tuple[Message, ...] = ()
+        self._last: tuple[Message, ...] = ()
         self._hash = hashlib.sha256()
+        self._tokens = 0
 
-    def of(self, view: Sequence[Message]) -> str:
-        known = len(self._view)
-        if tuple(view[:known]) != self._view:  # the context policy rewrote what came before
-            known = 0
+    def take(self, messages: Sequence[Message]) -> View:
+        known = len(self._last)
+        if tuple(messages[:known]) != self._last:  # what came before was rewritten
+            known, self._tokens = 0, 0
             self._hash = hashlib.sha256()
-        for message in view[known:]:
+        for message in messages[known:]:
             self._hash.update(canonical(message))
-        self._view = tuple(view)
-        return self._hash.hexdigest()
+            self._tokens += message_estimate(message)
+        self._last = tuple(messages)
+        return View(self._hash.hexdigest(), self._tokens)
 
 
 def canonical(message: Message) -> bytes:
