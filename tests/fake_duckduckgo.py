@@ -77,7 +77,7 @@ class FakeDuckDuckGo:
     delay_s: float = 0.0
     queries: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     seen_headers: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
-    body_bytes: list[int] = field(default_factory=list[int])
+    sent_bytes: list[int] = field(default_factory=list[int])
     port: int = 0
 
     @property
@@ -100,7 +100,7 @@ class FakeDuckDuckGo:
         await self._runner.cleanup()
 
     async def _search(self, request: web.Request) -> web.Response:
-        self.body_bytes.append(len(await request.read()))
+        self.sent_bytes.append(len(request.path_qs) + len(await request.read()))
         form = await request.post()
         self.queries.append({name: str(value) for name, value in form.items()})
         self.seen_headers.append({name.lower(): value for name, value in request.headers.items()})

@@ -8,12 +8,14 @@ RuntimeFault
 ├── StoreError           the home's database cannot be read or written now
 │   └── LeaseLost        another process took the run over; this one must stop
 ├── ToolError            a tool failed in a way the model should read
+│   └── NotApproved      a request is not the one that a person approved; it was not sent
 ├── ProviderError        the model provider failed
 │   ├── ProviderBusy     worth retrying: connection lost, rate limit, timeout, 5xx
 │   ├── ModelMissing     the server answers, the model is not there
 │   ├── ToolsUnsupported the model's template takes no tools
 │   └── ContextTooLong   the request exceeds the model's context window
 ├── CredentialNeeded     the run needs a key that nobody stored; its owner must send it again
+├── ApprovalNeeded       a call waits for a person's decision; the run waits with it
 ├── ReplayMismatch       a replay differs from what was recorded
 └── RunEnded             stops the run on purpose, with its typed reason
 """
@@ -80,6 +82,9 @@ class ToolError(RuntimeFault):
     """Its message is shown to the model as the tool's result."""
 
 
+class NotApproved(ToolError): ...
+
+
 class ProviderError(RuntimeFault):
     """`status` is the HTTP status where the server sent one."""
 
@@ -108,6 +113,9 @@ class ContextTooLong(ProviderError):
 
 
 class CredentialNeeded(RuntimeFault): ...
+
+
+class ApprovalNeeded(RuntimeFault): ...
 
 
 class ReplayMismatch(RuntimeFault): ...

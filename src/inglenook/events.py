@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from inglenook.errors import Reason
-from inglenook.messages import Message, Reasoning, Source, ToolCall, ToolSchema, Usage
+from inglenook.messages import Label, Message, Reasoning, Source, ToolCall, ToolSchema, Usage
 from inglenook.run_request import RunPermissions, RunRequest
 
 Status = Literal["queued", "running", "waiting", "complete", "incomplete", "cancelled", "failed"]
@@ -45,6 +45,8 @@ class RunStarted(Event):
     parent: str | None = None
     today: str
     """ISO date at the start, in the server's zone: the only date in the prompt."""
+    labels: tuple[Label, ...] = ()
+    """What its conversation so far, or its parent, has read already."""
 
 
 class PromptBuilt(Event):
@@ -150,6 +152,8 @@ class ToolFinished(Event):
     sources: tuple[Source, ...] = ()
     from_memory: bool = False
     """An identical call was answered without running it again."""
+    labels: tuple[Label, ...] = ()
+    """What the run has read by this."""
 
 
 class EgressStarted(Event):

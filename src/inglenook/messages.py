@@ -89,6 +89,9 @@ class Usage:
 
 
 SourceKind = Literal["web", "document"]
+Label = Literal["private", "untrusted"]
+"""What a run has read. `private`: of a confidential knowledge base, or of what is configured to be
+one. `untrusted`: what neither its user nor their documents wrote. A run's labels only grow."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,3 +118,5 @@ class ToolOutput:
     sources: tuple[Source, ...] = field(default=())
     network: bool = False
     """The call left this machine, though its tool does not do so by itself (a child that did)."""
+    labels: tuple[Label, ...] = ()
+    """What whoever reads `text` has read."""

@@ -42,7 +42,7 @@ async def test_every_request_is_on_the_runs_ledger_before_it_leaves(tmp_path: Pa
     assert (first.why, first.permission, first.bytes_out) == (
         "web_search",
         "web",
-        server.body_bytes[0],
+        server.sent_bytes[0],
     )
     ends = [each for each in events if isinstance(each, EgressFinished)]
     assert [(each.n, each.status, each.bytes_in) for each in ends] == [
@@ -52,6 +52,6 @@ async def test_every_request_is_on_the_runs_ledger_before_it_leaves(tmp_path: Pa
     assert len(ledger) == 2
     assert run["egress"] == {
         "requests": 2,
-        "bytes_out": sum(server.body_bytes),
+        "bytes_out": sum(server.sent_bytes),
         "bytes_in": 2 * len(NO_RESULTS),
     }

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
+from inglenook.egress import OutgoingRequest
 from inglenook.errors import ToolError
 from inglenook.events import Effect, ToolFinished
 from inglenook.messages import ToolCall, ToolOutput
@@ -96,7 +97,7 @@ async def test_a_web_call_of_which_every_request_stayed_here_used_no_network(
         async def run(self, arguments: Any, run: RunContext) -> ToolOutput:
             egress = RecordedEgress(run=run, why="web", permission="web")
             for each in sent:
-                n = await egress.started(method="GET", host="h", path="/", bytes_out=1)
+                n = await egress.started(OutgoingRequest(method="GET", url="http://h/"))
                 egress.finished(n, status=None, bytes_in=0, sent=each)
             raise ToolError("nobody answered")
 

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from inglenook.egress import OutgoingRequest
 from inglenook.web import duckduckgo
 from inglenook.web.base import Recency, SearchOutcome
 from inglenook.web.duckduckgo import DuckDuckGo
@@ -19,8 +20,8 @@ class Ledger:
 
     entries: list[Any] = field(default_factory=list[Any])
 
-    async def started(self, *, method: str, host: str, path: str, bytes_out: int) -> int:
-        self.entries.append((method, host, path, bytes_out))
+    async def started(self, request: OutgoingRequest) -> int:
+        self.entries.append((request.method, request.host, request.path, request.size_bytes))
         return len(self.entries)
 
     def finished(self, n: int, *, status: int | None, bytes_in: int, sent: bool) -> None:
@@ -151,7 +152,7 @@ async def test_nobody_there_is_unreachable_and_on_the_ledger_as_not_sent() -> No
         found = await engine.search("x", recency=None, limit=8, egress=ledger)
     assert found.outcome == "unreachable"
     assert ledger.entries == [
-        ("POST", "127.0.0.1", "/html/", len("q=x&b=&l=&s=0&df=")),
+        ("POST", "127.0.0.1", "/html/", len("/html/q=x&b=&l=&s=0&df=")),
         (1, None, 0, False),
     ]
 
@@ -184,9 +185,9 @@ async def test_a_connection_that_breaks_after_the_question_has_sent_it() -> None
     assert ledger.entries[1] == (1, None, 0, True)
 
 
-async def test_ledger_counts_the_bytes_of_both_bodies() -> None:
+async def test_ledger_counts_what_the_request_says_and_the_answers_bytes() -> None:
     ledger = Ledger()
     async with FakeDuckDuckGo(NO_RESULTS) as server:
         await DuckDuckGo(server.url).search("é", recency=None, limit=8, egress=ledger)
-        assert ledger.entries[0][3] == server.body_bytes[0]
+        assert ledger.entries[0][3] == server.sent_bytes[0]
     assert ledger.entries[1] == (1, 200, len(NO_RESULTS.encode()), True)

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable
 from dataclasses import dataclass
 
+from inglenook.egress import OutgoingRequest
 from inglenook.events import EgressFinished, EgressStarted, EventSink, RunEvent, TextDelta
 from inglenook.run_context import RunContext
 
@@ -16,15 +17,15 @@ class RecordedEgress:
     """The tool that asks."""
     permission: str
 
-    async def started(self, *, method: str, host: str, path: str, bytes_out: int) -> int:
+    async def started(self, request: OutgoingRequest) -> int:
         n = self.run.egress.next()
         self.run.sink.emit(
             EgressStarted(
                 n=n,
-                method=method,
-                host=host,
-                path=path,
-                bytes_out=bytes_out,
+                method=request.method,
+                host=request.host,
+                path=request.path,
+                bytes_out=request.size_bytes,
                 why=self.why,
                 permission=self.permission,
             )

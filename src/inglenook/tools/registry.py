@@ -145,6 +145,7 @@ async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
         truncated_to=limit if len(text) > limit else None,
         coerced=changes,
         sources=output.sources,
+        labels=output.labels,
     )
 
 

@@ -1,10 +1,20 @@
-"""SearchEngine: one public search service, and its typed outcomes."""
+"""The public web: search engines and pages, what they give and each way in which they fail."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, Protocol
+
+from inglenook.egress import Egress, OutgoingRequest
+from inglenook.errors import RuntimeFault
 
 Outcome = Literal["ok", "no_results", "blocked", "markup_changed", "unreachable"]
 Recency = Literal["day", "week", "month", "year"]
+PageFault = Literal[
+    "refused", "unreachable", "http_error", "blocked_by_site", "not_readable", "too_large"
+]
+"""Why a page was not read. `refused`: by this machine, before a connection (scheme, address, port,
+redirects). `blocked_by_site`: a bot check, consent or login wall stands where the page should."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,29 +33,102 @@ class SearchOutcome:
     """One sentence for the model: what happened and what to do."""
 
 
-class Egress(Protocol):
-    """Told of every request that leaves this machine, before it does."""
-
-    async def started(self, *, method: str, host: str, path: str, bytes_out: int) -> int:
-        """Return, once the record is durable, the number to end it with; `bytes_out` is the body's.
-
-        Raises:
-            LeaseLost, StoreError: The request must not be made.
-        """
-        ...
-
-    def finished(self, n: int, *, status: int | None, bytes_in: int, sent: bool) -> None:
-        """`status` is None where no response came; `sent` is False where the request cannot have
-        left this machine, as no connection came about."""
-        ...
-
-
 class SearchEngine(Protocol):
     @property
     def name(self) -> str: ...
 
+    def request(self, query: str, *, recency: Recency | None) -> OutgoingRequest:
+        """What `search` sends for these arguments, byte for byte: it is what a person approves."""
+        ...
+
     async def search(
         self, query: str, *, recency: Recency | None, limit: int, egress: Egress
     ) -> SearchOutcome:
-        """At most `limit` organic results; what the service does wrong is an `outcome`."""
+        """At most `limit` organic results; what the service does wrong is an `outcome`.
+
+        Raises:
+            NotApproved: `egress` refused the request; nothing was sent.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebResponse:
+    """One answer to one request; a redirect is an answer like another."""
+
+    status: int
+    headers: Mapping[str, str]
+    """Names in lower case; of one that came several times the first."""
+    body: bytes
+    """Decompressed."""
+
+
+class TransportError(RuntimeFault):
+    """No whole answer came. The message is one sentence for the model that names the host."""
+
+    def __init__(self, fault: PageFault, message: str) -> None:
+        super().__init__(message)
+        self.fault: PageFault = fault
+
+
+class WebTransport(Protocol):
+    async def send(
+        self,
+        request: OutgoingRequest,
+        *,
+        headers: Mapping[str, str],
+        egress: Egress,
+        timeout_s: float,
+        max_bytes: int,
+    ) -> WebResponse:
+        """Send one request and read its answer; follows no redirect, keeps no cookie.
+
+        The address is judged before `egress.started` and the connection goes to that address.
+        `max_bytes` bounds the body, compressed and decompressed.
+
+        Raises:
+            TransportError: `refused`, `unreachable` or `too_large`.
+            NotApproved: `egress` refused the request; nothing was sent.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """A page that was read."""
+
+    url: str
+    """Where it was found in the end, after redirects."""
+    title: str
+    text: str
+    """The main text as Markdown with its links, all of it."""
+    fetched_at: datetime
+    """Of the request; a page out of the cache keeps it."""
+    is_cached: bool = False
+
+
+class PageError(RuntimeFault):
+    """The page was not read. The message is one sentence for the model: what and what to do."""
+
+    def __init__(self, fault: PageFault, message: str) -> None:
+        super().__init__(message)
+        self.fault: PageFault = fault
+
+
+class Fetcher(Protocol):
+    def request(self, url: str) -> OutgoingRequest:
+        """The first request that `fetch` sends for `url`; what a person approves.
+
+        Raises:
+            PageError: `refused`: no http or https address, or one that may not be asked.
+        """
+        ...
+
+    async def fetch(self, url: str, *, egress: Egress) -> Page:
+        """Read a page, redirects followed, each hop judged and recorded by itself.
+
+        Raises:
+            PageError: It was not read; says why.
+            NotApproved: `egress` refused a request; it was not sent. The error names the URL.
+        """
         ...

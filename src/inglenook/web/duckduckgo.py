@@ -12,7 +12,8 @@ from urllib.parse import SplitResult, parse_qs, urlencode, urljoin, urlsplit
 import aiohttp
 from turbohtml import Document, Element, parse
 
-from inglenook.web.base import Egress, Outcome, Recency, SearchOutcome, SearchResult
+from inglenook.egress import Egress, OutgoingRequest
+from inglenook.web.base import Outcome, Recency, SearchOutcome, SearchResult
 
 DEFAULT_URL = "https://html.duckduckgo.com"
 PATH = "/html/"
@@ -51,12 +52,9 @@ class DuckDuckGo:
     def __init__(self, url: str = DEFAULT_URL, *, proxy: str | None = None) -> None:
         """`url` is the service's root; `proxy` an HTTP proxy that the operator configured."""
         self._url = url.rstrip("/") + PATH
-        self._host = urlsplit(url).hostname or ""
         self._proxy = proxy
 
-    async def search(
-        self, query: str, *, recency: Recency | None, limit: int, egress: Egress
-    ) -> SearchOutcome:
+    def request(self, query: str, *, recency: Recency | None) -> OutgoingRequest:
         form = {
             "q": query,
             "b": "",
@@ -64,12 +62,17 @@ class DuckDuckGo:
             "s": "0",
             "df": DATE_FILTER[recency] if recency else "",
         }
-        body = urlencode(form).encode()
-        n = await egress.started(method="POST", host=self._host, path=PATH, bytes_out=len(body))
+        return OutgoingRequest(method="POST", url=self._url, body=urlencode(form).encode())
+
+    async def search(
+        self, query: str, *, recency: Recency | None, limit: int, egress: Egress
+    ) -> SearchOutcome:
+        request = self.request(query, recency=recency)
+        n = await egress.started(request)
         page, departure = Page(status=None, body=b""), Departure()
         try:
             async with asyncio.timeout(TIMEOUT_S):
-                page = await self._post(body, departure)
+                page = await self._post(request.body, departure)
         except TimeoutError:
             return self._failed("unreachable", f"gave no answer within {TIMEOUT_S} s.")
         except aiohttp.ClientError as error:

@@ -1,0 +1,61 @@
+"""What leaves this machine: one request as it will be sent, and who is told before it is.
+
+Whoever sends anything makes an `OutgoingRequest` first, shows it to the run's `Egress`, and sends
+exactly that: what was approved, what is in the ledger and what leaves are one object.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutgoingRequest:
+    """One request without its headers, which hold nothing of the conversation."""
+
+    method: str
+    url: str
+    """Whole, encoded as it is sent; without a fragment."""
+    body: bytes = b""
+
+    @cached_property
+    def host(self) -> str:
+        return urlsplit(self.url).hostname or ""
+
+    @cached_property
+    def path(self) -> str:
+        """Path and query, as they stand in the request line."""
+        parts = urlsplit(self.url)
+        return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+    @property
+    def size_bytes(self) -> int:
+        """What the request tells its receiver: path, query and body."""
+        return len(self.path.encode()) + len(self.body)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Over method, URL and body: an approval holds for these bytes and no others."""
+        parts = [self.method, self.url, self.body.hex()]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+class Egress(Protocol):
+    """Told of every request that leaves this machine, before it does."""
+
+    async def started(self, request: OutgoingRequest) -> int:
+        """Return, once the record is durable, the number to end it with.
+
+        Raises:
+            NotApproved: The call was approved for other requests than this; it must not be sent.
+            LeaseLost, StoreError: The request must not be made.
+        """
+        ...
+
+    def finished(self, n: int, *, status: int | None, bytes_in: int, sent: bool) -> None:
+        """`status` is None where no response came; `sent` is False where the request cannot have
+        left this machine, as no connection came about."""
+        ...
