@@ -115,6 +115,23 @@ class PageError(RuntimeFault):
         self.fault: PageFault = fault
 
 
+@dataclass(frozen=True, kw_only=True)
+class PageText:
+    title: str
+    text: str
+    """The main text as Markdown with its links, all of it."""
+
+
+class PageReader(Protocol):
+    async def read(self, response: WebResponse, url: str) -> PageText:
+        """The text of an answer with status 200; `url` is where it came from.
+
+        Raises:
+            PageError: `blocked_by_site`, `not_readable` or `too_large`.
+        """
+        ...
+
+
 class Fetcher(Protocol):
     def request(self, url: str) -> OutgoingRequest:
         """The first request that `fetch` sends for `url`; what a person approves.
