@@ -86,3 +86,10 @@ class RunContext:
     """Whole tool results of which the model was shown a part, by id."""
     credential: str | None = field(default=None, repr=False)
     """The user's own key for their knowledge service; in memory only."""
+
+    def for_call(self, call_id: str, sink: EventSink) -> "RunContext":
+        """This run as one of its calls sees it; `dataclasses.replace`, made once a tool call, would
+        look at each field by its name."""
+        served = object.__new__(RunContext)
+        served.__dict__.update(self.__dict__, call_id=call_id, sink=sink)
+        return served

@@ -13,11 +13,11 @@ from inglenook.messages import Message, Reasoning, Usage
 from inglenook.providers import wire_json
 from inglenook.providers.base import ModelReply, Part
 from inglenook.providers.calls import RawCall, finished_calls, usable_id
-from inglenook.providers.wire_json import dict_in, dicts_in, text_in
+from inglenook.providers.wire_json import dict_in, dicts_in, first_dict_in, text_in
 
 REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "thought")
 """Where servers put the model's thinking; OpenRouter's structured form is `reasoning_details`."""
-
+_REASONING_KEYS = frozenset({*REASONING_FIELDS, "reasoning_details"})
 GROWING_TEXTS = ("text", "summary", "data")
 """Fields of a reasoning detail that come in pieces."""
 
@@ -64,16 +64,16 @@ class OpenAIReply:
         """
         if chunk.get("usage"):
             self._take_usage(dict_in(chunk, "usage"))
-        choices = dicts_in(chunk.get("choices"))
-        if not choices or choices[0].get("index") not in (0, None):
+        choice = first_dict_in(chunk.get("choices"))
+        if not choice or choice.get("index") not in (0, None):
             return ()  # further choices are never asked for
-        choice = choices[0]
         if not self.finish_reason:
             self.finish_reason = text_in(choice, "finish_reason") or None
         delta = dict_in(choice, "delta") or dict_in(choice, "message")
         parts: list[Part] = []
         if len(delta) > ("content" in delta) + ("role" in delta):
-            parts += self._take_reasoning(delta)
+            if not _REASONING_KEYS.isdisjoint(delta):
+                parts += self._take_reasoning(delta)
             for fragment in dicts_in(delta.get("tool_calls")):
                 self._take_call(fragment)
         if text := _content_text(delta.get("content")):

@@ -130,3 +130,13 @@ def dicts_in(value: object) -> list[dict[str, Any]]:
     """The objects of a list, or of a lone object; whatever else a server put there is left out."""
     entries = cast("list[object]", value) if isinstance(value, list) else [value]
     return [cast("dict[str, Any]", entry) for entry in entries if isinstance(entry, dict)]
+
+
+def first_dict_in(value: object) -> dict[str, Any]:
+    """The first of `dicts_in`, or an empty one."""
+    if isinstance(value, list):
+        listed = cast("list[object]", value)
+        if listed and isinstance(listed[0], dict):  # as nearly always
+            return cast("dict[str, Any]", listed[0])
+    entries = dicts_in(cast("object", value))
+    return entries[0] if entries else {}

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from inglenook.errors import Reason
 from inglenook.events import RunEvent, RunStarted, Status
@@ -32,8 +32,7 @@ class RunRow:
     lease_until: datetime | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class StoredEvent:
+class StoredEvent(NamedTuple):
     """One row of the log as it lies there. `payload` is None once erased; its digest stays."""
 
     run_id: str

@@ -7,7 +7,6 @@ output can reach a handler. What is forbidden gets a clear error and touches not
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Protocol
 
@@ -120,11 +119,11 @@ async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
     began = time.monotonic()
     changes: tuple[str, ...] = ()
     output, is_error, has_begun = ToolOutput(text=""), True, False
-    sink = CallSink(run.sink)
+    departures = CallSink(run.sink) if spec.open_world else None
     try:
         arguments, changes = validated(spec, call)
         has_begun = True
-        output = await tool.run(arguments, replace(run, call_id=call.id, sink=sink))
+        output = await tool.run(arguments, run.for_call(call.id, departures or run.sink))
         is_error = False
     except ToolError as error:
         output = ToolOutput(text=str(error))
@@ -140,7 +139,7 @@ async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
         call=call,
         result=text,
         is_error=is_error,
-        network=(spec.open_world and has_begun and sink.has_left) or output.network,
+        network=(departures is not None and has_begun and departures.has_left) or output.network,
         duration_ms=round((time.monotonic() - began) * 1000),
         truncated_to=limit if len(text) > limit else None,
         coerced=changes,
