@@ -15,16 +15,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inglenook.documents.ooxml import MAX_ENTRIES
+from inglenook.documents.worker_pool import WorkerLimits
 from inglenook.knowledge.extract import (
     MAX_FILE_BYTES,
-    ExtractLimits,
     Extractor,
     UnreadableDocument,
 )
-from inglenook.knowledge.ooxml import MAX_ENTRIES
 from tests.knowledge.fakes import docx, paragraph, pdf, zipped
 
-LIMITS = ExtractLimits(cpu_s=1, wall_s=20.0, memory_bytes=256 * 1024 * 1024)
+LIMITS = WorkerLimits(cpu_s=1, wall_s=20.0, memory_bytes=256 * 1024 * 1024)
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ async def test_external_entities_are_not_read(extractor: Extractor):
 
 
 async def test_endless_work_ends_at_the_processor_limit():
-    extractor = Extractor(workers=1, limits=ExtractLimits(cpu_s=0, wall_s=20.0))
+    extractor = Extractor(workers=1, limits=WorkerLimits(cpu_s=0, wall_s=20.0))
     cell = b"<tr><td><table>"
     try:
         with pytest.raises(UnreadableDocument, match="0 s of processor time"):
@@ -162,7 +162,7 @@ async def test_endless_work_ends_at_the_processor_limit():
 
 
 async def test_a_slow_reader_ends_at_the_deadline():
-    extractor = Extractor(workers=1, limits=ExtractLimits(cpu_s=10, wall_s=0.01))
+    extractor = Extractor(workers=1, limits=WorkerLimits(cpu_s=10, wall_s=0.01))
     try:
         with pytest.raises(UnreadableDocument, match=r"longer than 0.01 s"):
             await extractor.extract("a.txt", b"text")
@@ -203,7 +203,7 @@ async def test_the_loop_never_waits_for_a_document(extractor: Extractor):
 async def test_a_worker_cannot_open_files_or_sockets(extractor: Extractor):
     """The limit that the kernel holds it to, native parsers included."""
     await extractor.extract("a.txt", b"start a worker")
-    (worker,) = extractor._idle  # pyright: ignore[reportPrivateUsage] the process to look at
+    (worker,) = extractor._pool._idle  # pyright: ignore[reportPrivateUsage] the process to look at
     limits = f"/proc/{worker._process.pid}/limits"  # pyright: ignore[reportPrivateUsage]
     with open(limits) as file:
         rows = {line[:26].strip(): line[26:].split()[:2] for line in file}

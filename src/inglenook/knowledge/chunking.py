@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from inglenook.documents.text_builder import Heading
 from inglenook.knowledge.terms import UNSPACED
 
 TARGET_CHARS = 1200
@@ -29,14 +30,6 @@ _BREAKS = (
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Heading:
-    start: int
-    """Offset in the text at which its section begins."""
-    level: int
-    title: str
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,21 +7,16 @@ hidden sheets) is not read.
 
 import re
 from collections.abc import Callable
-from importlib import import_module
-from typing import Any
 
 import turbohtml
 
-from inglenook.knowledge.chunking import Heading, markdown_headings
-from inglenook.knowledge.page_text import PageText, Unreadable
-from inglenook.knowledge.plain_text import clean, decode
+from inglenook.documents.pdf import read_pdf
+from inglenook.documents.plain_text import clean, decode
+from inglenook.documents.text_builder import Heading, Unreadable
+from inglenook.documents.word import read_docx
+from inglenook.knowledge.chunking import markdown_headings
 from inglenook.knowledge.slides import read_pptx
 from inglenook.knowledge.spreadsheet import read_xlsx
-from inglenook.knowledge.word import read_docx
-
-pdfium: Any = import_module("pypdfium2")  # ships without type information
-
-MAX_PAGES = 10_000
 
 _HIDDEN_TAGS = (
     "script, style, noscript, template, iframe, object, svg, nav, [role=navigation], [hidden], "
@@ -110,48 +105,12 @@ def _read_html(data: bytes) -> Read:
     return text, headings
 
 
-def _read_pdf(data: bytes) -> Read:
-    if b"%PDF-" not in data[:1024]:
-        raise Unreadable("not a readable PDF (it does not start like one)")
-    try:
-        document = pdfium.PdfDocument(data)
-    except pdfium.PdfiumError as error:
-        reason = str(error)
-        if "password" in reason.lower():
-            raise Unreadable("a PDF protected by a password") from error
-        raise Unreadable(f"not a readable PDF (damaged: {reason})") from error
-    if len(document) > MAX_PAGES:
-        raise Unreadable(f"a PDF of {len(document)} pages; the limit is {MAX_PAGES}")
-    pages = PageText()
-    lost = 0
-    for number in range(len(document)):
-        text = _pdf_page(document, number)
-        lost += text is None
-        if text is None or text.strip():
-            pages.heading(f"Page {number + 1}", level=2)
-            pages.block("[this page could not be read]" if text is None else text)
-    if lost and lost == len(document):
-        raise Unreadable("not a readable PDF (none of its pages could be read)")
-    return pages.text(), pages.headings
-
-
-def _pdf_page(document: Any, number: int) -> str | None:
-    try:
-        page = document[number]
-        text: str = page.get_textpage().get_text_range()
-        page.close()
-    except pdfium.PdfiumError:
-        return None
-    # pdfium marks a word hyphenated at a line end with U+0002 or U+FFFE
-    return re.sub(r"[\x02\ufffe](?:\r?\n)?", "", text)
-
-
 _READERS: dict[str, Callable[[bytes], Read]] = {
     "text": _read_plain,
     "markdown": _read_markdown,
     "csv": _read_csv,
     "html": _read_html,
-    "pdf": _read_pdf,
+    "pdf": read_pdf,
     "docx": read_docx,
     "pptx": read_pptx,
     "xlsx": read_xlsx,

@@ -2,14 +2,13 @@
 
 from typing import Any
 
-from inglenook.knowledge.chunking import Heading
-from inglenook.knowledge.ooxml import A, P, Package, R, open_package
-from inglenook.knowledge.page_text import PageText
+from inglenook.documents.ooxml import A, P, Package, R, open_package
+from inglenook.documents.text_builder import Heading, TextBuilder
 
 
 def read_pptx(data: bytes) -> tuple[str, list[Heading]]:
     with open_package(data, "PowerPoint presentation") as package:
-        page = PageText()
+        page = TextBuilder()
         main = package.main("ppt/presentation.xml")
         parts = package.targets(main)
         for number, entry in enumerate(package.xml(main).iter(f"{P}sldId"), start=1):
@@ -18,7 +17,7 @@ def read_pptx(data: bytes) -> tuple[str, list[Heading]]:
         return page.text(), page.headings
 
 
-def _pptx_slide(package: Package, name: str, number: int, page: PageText) -> None:
+def _pptx_slide(package: Package, name: str, number: int, page: TextBuilder) -> None:
     slide = package.xml(name)
     titles: list[str] = []
     blocks: list[str] = []

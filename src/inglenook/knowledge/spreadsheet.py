@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
-from inglenook.knowledge.chunking import Heading
-from inglenook.knowledge.ooxml import Package, R, S, open_package
-from inglenook.knowledge.page_text import MAX_TEXT_CHARS, PageText, Unreadable
+from inglenook.documents.ooxml import Package, R, S, open_package
+from inglenook.documents.text_builder import MAX_TEXT_CHARS, Heading, TextBuilder, Unreadable
 
 MAX_COLUMNS = 100
 """Cells beyond it are listed without their empty neighbours."""
@@ -27,14 +26,14 @@ def read_xlsx(data: bytes) -> tuple[str, list[Heading]]:
         return page.text(), page.headings
 
 
-def _read_workbook(package: Package) -> PageText:
+def _read_workbook(package: Package) -> TextBuilder:
     main = package.main("xl/workbook.xml")
     workbook = package.xml(main)
     parts = package.targets(main)
     by_kind = {kind: part for kind, part in parts.values()}
     strings = list(_shared_strings(package, by_kind.get("sharedStrings")))
     cells = _Cells(strings, _date_styles(package, by_kind.get("styles")), _epoch(workbook))
-    page = PageText()
+    page = TextBuilder()
     for sheet in workbook.iter(f"{S}sheet"):
         if sheet.get("state") in ("hidden", "veryHidden"):
             continue
@@ -74,7 +73,7 @@ class _Cells:
         return moment.isoformat(" ").removesuffix(" 00:00:00")
 
 
-def _read_sheet(package: Package, part: str, name: str, cells: _Cells, page: PageText) -> None:
+def _read_sheet(package: Package, part: str, name: str, cells: _Cells, page: TextBuilder) -> None:
     lines: list[str] = []
     is_first_row = True
     for row in package.rows(part, f"{S}row"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inglenook.knowledge.plain_text import clean, decode
+from inglenook.documents.plain_text import clean, decode
 
 GERMAN = "Grüße aus München, schöne Straße. Die Tür fällt zu, während Jürgen übt. " * 5
 RUSSIAN = "Привет, мир. Это русский текст о погоде и хлебе. " * 5

@@ -12,7 +12,7 @@ from importlib import import_module
 from io import BytesIO
 from typing import Any
 
-from inglenook.knowledge.page_text import Unreadable
+from inglenook.documents.text_builder import Unreadable
 
 etree: Any = import_module("lxml.etree")  # ships without type information
 

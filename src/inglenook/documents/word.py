@@ -5,16 +5,15 @@ Deleted, moved-away and hidden runs, field codes, comments, headers and footers 
 
 from typing import Any
 
-from inglenook.knowledge.chunking import Heading
-from inglenook.knowledge.ooxml import MC, M, Package, W, open_package
-from inglenook.knowledge.page_text import PageText, Unreadable
+from inglenook.documents.ooxml import MC, M, Package, W, open_package
+from inglenook.documents.text_builder import Heading, TextBuilder, Unreadable
 
 
 def read_docx(data: bytes) -> tuple[str, list[Heading]]:
     with open_package(data, "Word document") as package:
         main = package.main("word/document.xml")
         parts = {kind: part for kind, part in package.targets(main).values()}
-        page = PageText()
+        page = TextBuilder()
         body = package.xml(main).find(f"{W}body")
         if body is None:
             raise Unreadable("not a readable Word document (it has no body)")
@@ -52,7 +51,7 @@ def _heading_levels(package: Package, part: str) -> dict[str, int]:
     return levels
 
 
-def _docx_blocks(parent: Any, levels: dict[str, int], page: PageText) -> None:
+def _docx_blocks(parent: Any, levels: dict[str, int], page: TextBuilder) -> None:
     for element in parent:
         if element.tag == f"{W}p":
             text = _docx_text(element)

@@ -1,17 +1,26 @@
 """Build a document's text part by part, keeping where its headings start."""
 
-from inglenook.knowledge.chunking import Heading
-from inglenook.knowledge.plain_text import clean
+from dataclasses import dataclass
+
+from inglenook.documents.plain_text import clean
 
 MAX_TEXT_CHARS = 16_000_000
 """Of one document: about 15,000 chunks, hours of embedding."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heading:
+    start: int
+    """Offset in the text at which its section begins."""
+    level: int
+    title: str
 
 
 class Unreadable(Exception):
     """The message says why, for people, without the file's name."""
 
 
-class PageText:
+class TextBuilder:
     def __init__(self) -> None:
         self.headings: list[Heading] = []
         self._parts: list[str] = []
