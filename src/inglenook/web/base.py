@@ -1,6 +1,6 @@
 """The public web: search engines and pages, what they give and each way in which they fail."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
@@ -9,6 +9,8 @@ from inglenook.egress import Egress, OutgoingRequest
 from inglenook.errors import RuntimeFault
 
 Outcome = Literal["ok", "no_results", "blocked", "markup_changed", "unreachable"]
+"""`blocked`: the service answers and refuses this machine, whatever is asked (a bot check, a limit,
+a key). `markup_changed`: its answer cannot be read, which says nothing about results."""
 Recency = Literal["day", "week", "month", "year"]
 PageFault = Literal[
     "refused", "unreachable", "http_error", "blocked_by_site", "not_readable", "too_large"
@@ -30,7 +32,9 @@ class SearchOutcome:
     engine: str
     results: tuple[SearchResult, ...] = ()
     detail: str = ""
-    """One sentence for the model: what happened and what to do."""
+    """For the model: what happened, one sentence an engine; and, from a `Searcher`, what to do."""
+    retry_after_s: float | None = None
+    """Of a failure: when the service says it will answer again, where it says so."""
 
 
 class SearchEngine(Protocol):
@@ -48,6 +52,24 @@ class SearchEngine(Protocol):
 
         Raises:
             NotApproved: `egress` refused the request; nothing was sent.
+        """
+        ...
+
+
+class Searcher(Protocol):
+    """The search that a run asks: over several engines, or over kept outcomes before them."""
+
+    def requests(self, query: str, *, recency: Recency | None) -> Sequence[OutgoingRequest]:
+        """All that `search` may send for these arguments, in order: what a person approves."""
+        ...
+
+    async def search(
+        self, query: str, *, recency: Recency | None, limit: int, egress: Egress
+    ) -> SearchOutcome:
+        """As `SearchEngine.search`; `engine` names the one that answered.
+
+        Raises:
+            NotApproved: `egress` refused the first request; nothing was sent.
         """
         ...
 
