@@ -139,12 +139,15 @@ def test_neither_repr_nor_listing_holds_a_token_or_password(tmp_path: Path):
     file = tmp_path / "c.toml"
     file.write_text(
         "[server]\ntoken = 'canary'\n[web]\nproxy = 'http://u:canary@proxy:1/'\n"
+        "searxng_url = 'http://u:canary@s/'\nbrave_url = 'http://u:canary@b/'\n"
+        "duckduckgo_lite_url = 'http://u:canary@d/'\nbrave_api_key_env = 'BRAVE_KEY'\n"
         "[open_webui]\nurl = 'http://u:canary@host/path'\n[[models]]\nid = 'a'\n"
         "provider = 'openai'\nmodel = 'm'\nbase_url = 'https://u:c@n@ry@host/v1'\n"
     )
     env = {
         "OPENAI_BASE_URL": "http://u:canary@host/v1",
         "OPENAI_API_KEY": "canary",
+        "BRAVE_KEY": "canary",
         "OLLAMA_HOST": "http://u:canary@host",
         "PIP_INDEX_URL": "http://u:canary@host/simple",
     }
@@ -156,8 +159,100 @@ def test_neither_repr_nor_listing_holds_a_token_or_password(tmp_path: Path):
         assert "c@n" not in text
     assert shown["server.token"] == "********"
     assert shown["web.proxy"] == "http://proxy:1/"
+    assert shown["web.brave_url"] == "http://b"
     assert shown["open_webui.url"] == "http://host/path"
     assert shown["models"][0]["base_url"] == "https://host/v1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[web]\nbrave_api_key_env = 'sk-canary'",
+        "[web]\nbrave_api_key_env = ['sk-canary']",
+        "[web]\nbrave_api_key = 'canary'\nengines = 5",
+        "[web]\nbrave_url = 'u:canary@host'",
+        "[web]\nsearxng_url = 'u:canary@host/?key=canary'",
+        "[[models]]\nid = 'a'\napi_key = 'canary'",
+        "[[models]]\nid = 'a'\nprovider = 'ollama'\nmodel = 'm'\napi_key_env = 'sk-canary'",
+    ],
+)
+def test_a_key_in_the_wrong_place_is_refused_without_repeating_it(tmp_path: Path, text: str):
+    file = tmp_path / "c.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as error:
+        load(config=file, environment={})
+    assert "canary" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("engines = ['bing']", "web.engines"),
+        ("engines = ['brave', 'brave']", "'brave' stands there twice"),
+        ("searxng_url = 'box:8080'", "begins with http:// or https://"),
+        ("cookies = 'chrome'", "web.cookies = 'chrome' needs the sites"),
+        ("cookies = 'off'\ncookie_sites = ['https://lwn.net']", "'https://lwn.net' is no site"),
+        ("cookies = 'chrome'\ncookie_sites = ['*']", "'*' is no site"),
+        ("browser = 'edge'", "web.browser = 'edge'"),
+        ("browser_port = 0", "web.browser_port = 0"),
+    ],
+)
+def test_a_wrong_web_setting_says_what_is_allowed(tmp_path: Path, lines: str, words: str):
+    file = tmp_path / "c.toml"
+    file.write_text(f"[web]\n{lines}")
+    with pytest.raises(ConfigError) as error:
+        load(config=file, environment={})
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "root"),
+    [
+        ("https://s.example", "https://s.example"),
+        ("https://s.example/", "https://s.example"),
+        ("http://box:8080/search?q=<query>", "http://box:8080"),
+        ("http://box:8080/search", "http://box:8080"),
+        ("http://box/searx/search?q=<query>&language=all", "http://box/searx"),
+        ("http://box/research", "http://box/research"),
+    ],
+)
+def test_the_usual_names_of_searxng_give_its_root(text: str, root: str):
+    for name in ("SEARXNG_URL", "SEARXNG_QUERY_URL"):
+        loaded = load(environment={name: text})
+        assert loaded.settings.web.searxng_url == root
+        assert loaded.origins["web.searxng_url"] == f"environment {name}"
+    ours = load(environment={"SEARXNG_URL": text, "INGLENOOK_WEB__SEARXNG_URL": "http://ours"})
+    assert ours.settings.web.searxng_url == "http://ours"
+
+
+@pytest.mark.parametrize(
+    ("variables", "missing"),
+    [
+        ({}, {"searxng": "SEARXNG_URL", "brave": "web.brave_api_key_env"}),
+        (
+            {"SEARXNG_URL": "http://s", "INGLENOOK_WEB__BRAVE_API_KEY_ENV": "BRAVE_KEY"},
+            {"brave": "BRAVE_KEY"},
+        ),
+        (
+            {
+                "SEARXNG_URL": "http://s",
+                "INGLENOOK_WEB__BRAVE_API_KEY_ENV": "BRAVE_KEY",
+                "BRAVE_KEY": "canary",
+            },
+            {},
+        ),
+    ],
+)
+def test_an_engine_without_what_it_needs_is_left_out_with_the_setting_to_make(
+    variables: dict[str, str], missing: dict[str, str]
+):
+    engines = {"INGLENOOK_WEB__ENGINES": '["duckduckgo", "searxng", "brave"]'}
+    loaded = load(environment={**engines, **variables})
+    unusable = dict(loaded.unusable_engines)
+    assert unusable.keys() == missing.keys()
+    for engine, words in missing.items():
+        assert words in unusable[engine]  # pyright: ignore[reportArgumentType]
+    assert "canary" not in repr(loaded)
 
 
 @pytest.mark.parametrize(

@@ -31,14 +31,48 @@ TEMPLATE = """\
 [knowledge]
 # provider = "local"         # or "open-webui": its collections, with each user's own key
 # embedder = "builtin"       # "ollama:<model>", "openai:<model>" or "none" (full text alone)
+# private = "confidential"   # "any": a run that reads any document is private; see [approvals]
 
 [web]
-# engines = ["duckduckgo"]   # used only by runs whose user turned the web on; []: by none
+# Used only by runs whose user turned the web on.
+# engines = ["duckduckgo", "duckduckgo-lite"]   # also "searxng", "brave"; asked in this order
 # duckduckgo_url = "https://html.duckduckgo.com"
-# proxy = "http://127.0.0.1:3128"   # for web searches; no proxy without it
+# duckduckgo_lite_url = "https://lite.duckduckgo.com"
+# searxng_url = ""           # your SearXNG, which must serve JSON
+# brave_url = "https://api.search.brave.com"
+# brave_api_key_env = "BRAVE_API_KEY"   # the variable with the key; without it Brave is left out
+# proxy = "http://127.0.0.1:3128"   # for searches and pages; without it there is no proxy
+# allow_private_addresses = false   # true: pages of this machine and your network may be read
+# browser = "off"            # "chromium" or "firefox", for pages that need JavaScript
+# browser_port = 9222        # attach to one that runs; without it one is started
+# cookies = "off"            # "firefox" or "chrome": your own, for the sites below and no others
+# cookie_sites = []          # ["lwn.net"]
+
+[research]
+# timeout_s = 120
+# steps = 15                 # model calls of the agent that searches and reads, 1 to 50
+# The rest waits for deep research, which is not in this version:
+# breadth = 4                # 1 to 10
+# max_rounds = 3             # 0 to 6
+# depth = 2                  # 1 to 4
+# concurrency = 2            # 1 to 5
+# max_sub_queries = 14       # 1 to 40
+# quality_threshold = 7      # 1 to 10
+# sub_agent_steps = 0        # to 50; 0: half as many again as steps
+
+[cache]
+# enabled = false            # true keeps what was found and read on the web, for later runs
+# max_mb = 50                # to 500; 0 keeps nothing; the oldest goes first
+# validity_days = 30         # 1 to 30, from when it was fetched
+# The rest waits for the report cache, which is not in this version:
+# embedding_percent = 75     # 0 to 100
+# jaccard_percent = 60       # 0 to 100
+# min_overlap = 8            # 0 to 50
 
 [approvals]
-# web_search = "allow"       # "block": no run has it
+# web_search = "allow"       # "ask": a person decides on each query; "block": no run has it
+# confidential = "ask"       # what leaves once a run is private; "block", "allow"
+# timeout_s = 3600           # nobody decided by then: it is not sent
 
 [limits]
 # steps = 12                 # model calls a run
@@ -133,4 +167,5 @@ def _outside(loaded: Loaded) -> Iterator[tuple[str, Any]]:
     yield "openai_url", loaded.openai_url and shown_address(loaded.openai_url)
     yield "openai_key", loaded.openai_key and "********"
     yield "open_webui_key", loaded.open_webui_key and "********"
+    yield "brave_key", loaded.brave_key and "********"
     yield "index_url", shown_address(loaded.index_url)

@@ -1,14 +1,15 @@
 """Settings for people: each value with its key and origin, what is wrong with one, no secret."""
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from inglenook.errors import shown_address
-from inglenook.settings.sections import Section, Settings
+from inglenook.settings.sections import VARIABLE_NAME, Section, Settings
 
-_ADDRESSES = ("base_url", "duckduckgo_url", "proxy", "url")
-"""Keys whose values may hold `user:password@`, which is not shown."""
+_SECRET = re.compile(r"(token|secret|password|key)(_env)?$", re.IGNORECASE)
+"""The end of a key's name, also of one that there is not: somebody may have guessed it."""
 
 
 def flatten(settings: Settings) -> Iterator[tuple[str, Any]]:
@@ -63,10 +64,12 @@ def _shown(key: str, value: Any) -> Any:
         return {name: _shown(name, inner) for name, inner in cast(dict[str, Any], value).items()}
     if isinstance(value, list):
         return [_shown(key, inner) for inner in cast(list[Any], value)]
-    if key == "token":
-        return "********" if value else value
-    if key in _ADDRESSES and isinstance(value, str):
-        return shown_address(value)
+    if key.endswith("_env") and isinstance(value, str) and VARIABLE_NAME.fullmatch(value):
+        return value
+    if _SECRET.search(key):
+        return value and "********"
+    if (key.endswith("url") or key == "proxy") and isinstance(value, str):
+        return shown_address(value)  # it may hold `user:password@`
     return value
 
 

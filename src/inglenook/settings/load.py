@@ -18,9 +18,15 @@ from pydantic import ValidationError
 
 from inglenook.errors import ConfigError
 from inglenook.settings.display import explain, place_of
-from inglenook.settings.sections import LATER_SECTIONS, Settings
+from inglenook.settings.sections import LATER_SECTIONS, EngineName, Settings
 
 FILE_NAME = "inglenook.toml"
+USUAL_NAMES = (
+    ("OPENWEBUI_URL", "open_webui.url"),
+    ("SEARXNG_URL", "web.searxng_url"),
+    ("SEARXNG_QUERY_URL", "web.searxng_url"),
+)
+"""Variables by which other programs know a value, and our key; one that is set otherwise stays."""
 PACKAGE_INDEX = "https://pypi.org/simple"
 
 
@@ -44,6 +50,19 @@ class Loaded:
     has_desktop: bool = False
     model_keys: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """Value of each `api_key_env` that is set."""
+    brave_key: str | None = field(default=None, repr=False)
+
+    @property
+    def unusable_engines(self) -> Mapping[EngineName, str]:
+        """Search engines that are named and left out, with what each is missing."""
+        web, missing = self.settings.web, dict[EngineName, str]()
+        if "searxng" in web.engines and not web.searxng_url:
+            missing["searxng"] = "set web.searxng_url (or SEARXNG_URL), the address of your SearXNG"
+        if "brave" in web.engines and web.brave_api_key_env is None:
+            missing["brave"] = "set web.brave_api_key_env, the name of the variable with your key"
+        elif "brave" in web.engines and not self.brave_key:
+            missing["brave"] = f"set the variable {web.brave_api_key_env} to your key"
+        return missing
 
     @property
     def names_a_server(self) -> bool:
@@ -101,6 +120,7 @@ def load(
             for model in settings.models
             if (name := model.api_key_env) and (key := env.get(name, "").strip())
         },
+        brave_key=named("brave_key", settings.web.brave_api_key_env or "") or None,
     )
 
 
@@ -135,8 +155,9 @@ def _merged(
     origins = dict.fromkeys(_leaf_keys("", values), str(path))
     for dotted, value, name in _environment_keys(env):
         _set(values, origins, dotted, value, f"environment {name}")
-    if "open_webui.url" not in origins and (url := env.get("OPENWEBUI_URL")):
-        _set(values, origins, "open_webui.url", url, "environment OPENWEBUI_URL")
+    for name, dotted in USUAL_NAMES:
+        if dotted not in origins and (value := env.get(name, "").strip()):
+            _set(values, origins, dotted, value, f"environment {name}")
     for dotted, value in flags.items():
         _set(values, origins, dotted, value, "flag")
     return values, origins
