@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from inglenook.agent.delegate import ChildAgent
 from inglenook.bootstrap.run_parts import replay_events, wire_runs
+from inglenook.egress import Egress
 from inglenook.errors import NotFound
 from inglenook.events import Effect, RunEvent
 from inglenook.knowledge.base import Document, Knowledge, KnowledgeBase, Passage, Retriever
@@ -85,7 +86,7 @@ class FunctionProvider:
             finish_reason="tool_calls" if message.tool_calls else "stop",
         )
 
-    async def abilities(self) -> ModelAbilities:
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
         return ModelAbilities(tools=True)
 
 
@@ -104,7 +105,7 @@ class HeldProvider:
             async for part in parts:
                 yield part
 
-    async def abilities(self) -> ModelAbilities:
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
         return await self._model.abilities()
 
 

@@ -5,6 +5,7 @@ exactly that: what was approved, what is in the ledger and what leaves are one o
 """
 
 import hashlib
+import ipaddress
 import json
 from dataclasses import dataclass
 from functools import cached_property
@@ -59,3 +60,15 @@ class Egress(Protocol):
         """`status` is None where no response came; `sent` is False where the request cannot have
         left this machine, as no connection came about."""
         ...
+
+
+def leaves_machine(url: str) -> bool:
+    """Whether a request there leaves this machine, by the address as it is written: a name that
+    only happens to lead back here is taken to leave."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return False
+    try:
+        return not ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return True

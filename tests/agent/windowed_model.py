@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from inglenook.context.compaction import SUMMARY_REQUEST
 from inglenook.context.tokens import message_estimate, tools_estimate
+from inglenook.egress import Egress
 from inglenook.errors import ContextTooLong
 from inglenook.events import TextDelta
 from inglenook.messages import Message, ToolSchema, Usage
@@ -76,7 +77,7 @@ class WindowedModel:
     def _summed_up(self, messages: Sequence[Message]) -> Message:
         return say(self._summary) if isinstance(self._summary, str) else self._summary(messages)
 
-    async def abilities(self) -> ModelAbilities:
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
         return self._abilities
 
     @property

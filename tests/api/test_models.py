@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from inglenook.egress import Egress
 from inglenook.errors import ProviderError
 from inglenook.providers.base import ModelAbilities, ModelProvider, ModelSpec
 from inglenook.providers.catalogue import ModelCatalogue
@@ -12,7 +13,7 @@ from tests.support import bench, replies, say
 
 
 class SilentProvider(ScriptedProvider):
-    async def abilities(self) -> ModelAbilities:
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
         raise ProviderError("cannot reach http://127.0.0.1:1")
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from inglenook.egress import Egress
 from inglenook.providers.base import ModelAbilities, ModelSpec
 from inglenook.providers.catalogue import THREE_WAYS, ModelCatalogue
 from inglenook.runs.doctor import check_models
@@ -11,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Toolless(FunctionProvider):
-    async def abilities(self) -> ModelAbilities:
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
         return ModelAbilities(tools=False, context_tokens=4096)
 
 

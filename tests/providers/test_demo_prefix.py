@@ -11,6 +11,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
+from inglenook.egress import Egress
 from inglenook.messages import Message, ToolSchema
 from inglenook.providers.base import (
     ModelAbilities,
@@ -38,7 +39,7 @@ class NotingProvider:
         self.limits.append(options.max_output_tokens)
         yield ModelReply(message=Message(role="assistant", text="ok"))
 
-    async def abilities(self) -> ModelAbilities:
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
         return ModelAbilities(tools=True)
 
 

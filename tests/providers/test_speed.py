@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 
+from inglenook.egress import Egress
 from inglenook.events import TextDelta
 from inglenook.messages import Message, ToolSchema, Usage
 from inglenook.providers.base import ModelAbilities, ModelReply, Part, StreamOptions
@@ -33,7 +34,7 @@ class TimedModel:
             yield TextDelta("x")
         yield ModelReply(message=Message(role="assistant", text="x"), usage=self._usage)
 
-    async def abilities(self) -> ModelAbilities:
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
         return ModelAbilities()
 
 

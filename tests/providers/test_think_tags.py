@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from inglenook.egress import Egress
 from inglenook.events import TextDelta
 from inglenook.messages import Message, Reasoning, ToolSchema
 from inglenook.providers.base import ModelAbilities, ModelReply, Part, StreamOptions
@@ -183,5 +184,5 @@ class Pieces:
             yield TextDelta(piece)
         yield self.reply
 
-    async def abilities(self) -> ModelAbilities:
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
         return ModelAbilities()

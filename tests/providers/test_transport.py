@@ -7,7 +7,7 @@ import aiohttp
 import pytest
 
 from inglenook.errors import ConfigError, ModelMissing, ProviderBusy, ProviderError
-from inglenook.providers import transport
+from inglenook.providers import streamed_reply
 from inglenook.providers.transport import ModelServer
 from tests.scripted_replies import Failure, Raw
 from tests.scripted_server import ScriptedServer
@@ -97,7 +97,7 @@ async def test_connection_cut_in_the_body_is_busy(session: aiohttp.ClientSession
 async def test_endless_reply_is_stopped(
     session: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transport, "MAX_REPLY_BYTES", 5)
+    monkeypatch.setattr(streamed_reply, "MAX_REPLY_BYTES", 5)
     async with ScriptedServer([Raw(pieces=[b"aaaa", 0.02, b"bb"])]) as scripted:
         reply = await server_at(session, scripted.url).open_stream("api/chat", b"{}")
         assert await reply.read() == b"aaaa"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, Protocol, TypeAlias
 
+from inglenook.egress import Egress
 from inglenook.errors import shown_address
 from inglenook.events import ReasoningDelta, Rejected, TextDelta, ToolMode
 from inglenook.messages import Message, ToolSchema, Usage
@@ -71,6 +72,8 @@ class StreamOptions:
     reply_schema: Mapping[str, object] | None = None
     """JSON Schema that the server must hold the reply's text to. A server that cannot refuses
     the call as one that is wrong, or takes no notice."""
+    egress: Egress | None = None
+    """Told of each request to a server on another machine, before it leaves."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,8 +118,8 @@ class ModelProvider(Protocol):
         """
         ...
 
-    async def abilities(self) -> ModelAbilities:
-        """What the server says this model can do.
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
+        """What the server says this model can do; `egress` as in `StreamOptions`.
 
         Raises:
             ProviderError: As `stream`.

@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from inglenook.egress import Egress
 from inglenook.errors import ConfigError, InvalidRequest, NotFound, ProviderError, RuntimeFault
 from inglenook.providers.base import ModelAbilities, ModelProvider, ModelSpec
 from inglenook.providers.model_memory import Known, ModelMemory
@@ -114,7 +115,7 @@ class ModelCatalogue:
             hint=None if specs else THREE_WAYS,
         )
 
-    async def abilities(self, offered: Offered) -> ModelAbilities:
+    async def abilities(self, offered: Offered, egress: Egress | None = None) -> ModelAbilities:
         """What the model's server says of it, asked at most once a minute.
 
         Nothing is known where it does not say or does not answer; the run's own call tells more.
@@ -123,7 +124,7 @@ class ModelCatalogue:
         known = self._abilities.get(model_id)
         if known is None or now - known[0] > ABILITIES_KEPT_S:
             try:
-                known = (now, await self._asked(offered))
+                known = (now, await self._asked(offered, egress))
             except ProviderError:
                 known = (now, ModelAbilities())
             self._abilities[model_id] = known
@@ -202,13 +203,13 @@ class ModelCatalogue:
             abilities = replace(abilities, tools=True)  # configured by who knows
         return ModelReport(spec=spec, abilities=abilities, known=self.memory.of(spec))
 
-    async def _asked(self, offered: Offered) -> ModelAbilities:
+    async def _asked(self, offered: Offered, egress: Egress | None = None) -> ModelAbilities:
         """What the model's server says of it; what there is to learn from that is remembered.
 
         Raises:
             ProviderError: As `ModelProvider.abilities`.
         """
-        abilities = await offered.provider.abilities()
+        abilities = await offered.provider.abilities(egress)
         self.memory.said(offered.spec, abilities)
         return abilities
 

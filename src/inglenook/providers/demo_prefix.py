@@ -14,6 +14,7 @@ from pathlib import Path
 
 import aiohttp
 
+from inglenook.egress import Egress
 from inglenook.messages import Message, ToolSchema
 from inglenook.providers.base import (
     ModelAbilities,
@@ -63,9 +64,9 @@ class PrefixKeeper:
             async for part in parts:
                 yield part
 
-    async def abilities(self) -> ModelAbilities:
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
         await self._ready()
-        return await self._inner.abilities()
+        return await self._inner.abilities(egress)
 
     async def _prepare(
         self, start: int, messages: Sequence[Message], tools: Sequence[ToolSchema]

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
+from inglenook.egress import Egress
 from inglenook.errors import ContextTooLong, ModelMissing, ProviderError
 from inglenook.events import ReasoningDelta, TextDelta
 from inglenook.messages import Message, ToolSchema
@@ -76,8 +77,8 @@ class EnvelopeProvider:
                 self._note_refusal()
                 yield part
 
-    async def abilities(self) -> ModelAbilities:
-        return await self._inner.abilities()
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
+        return await self._inner.abilities(egress)
 
     def _note_refusal(self) -> None:
         """The call that was refused with a schema goes well without."""

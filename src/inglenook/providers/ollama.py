@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import aiohttp
 
+from inglenook.egress import Egress
 from inglenook.errors import ConfigError, ProviderError
 from inglenook.events import ReasoningDelta, TextDelta
 from inglenook.messages import Message, Reasoning, ToolSchema, Usage
@@ -72,7 +73,8 @@ class OllamaProvider:
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
     ) -> AsyncGenerator[Part, None]:
-        answer = await self._server.open_stream("api/chat", self._body(messages, tools, options))
+        body = self._body(messages, tools, options)
+        answer = await self._server.open_stream("api/chat", body, options.egress)
         try:
             reply = _Reply(self._server)
             lines = LineSplitter()
@@ -88,17 +90,17 @@ class OllamaProvider:
         finally:
             answer.close()
 
-    async def abilities(self) -> ModelAbilities:
-        shown = await self._server.ask("api/show", {"model": self._model})
-        return replace(abilities_of(shown), served_tokens=await self._served_tokens())
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
+        shown = await self._server.ask("api/show", {"model": self._model}, egress)
+        return replace(abilities_of(shown), served_tokens=await self._served_tokens(egress))
 
-    async def _served_tokens(self) -> int | None:
+    async def _served_tokens(self, egress: Egress | None) -> int | None:
         """The window that the model is loaded with now, where it is loaded.
 
         Shape: {"models": [{"name": str, "model": str, "context_length"?: int}]}
         """
         try:
-            loaded = await self._server.ask("api/ps")
+            loaded = await self._server.ask("api/ps", egress=egress)
         except ProviderError:  # only told in passing
             return None
         names = (self._model, f"{self._model}:latest")

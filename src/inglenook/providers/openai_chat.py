@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import aiohttp
 
+from inglenook.egress import Egress
 from inglenook.errors import ProviderError, shown_address
 from inglenook.messages import Message, ToolSchema
 from inglenook.providers import wire_json
@@ -67,7 +68,7 @@ class OpenAIChatProvider:
         self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
     ) -> AsyncGenerator[Part, None]:
         body = self._body(messages, tools, options)
-        answer = await self._server.open_stream("chat/completions", body)
+        answer = await self._server.open_stream("chat/completions", body, options.egress)
         try:
             reply = OpenAIReply()
             events = DocumentSplitter() if answer.is_json else EventSplitter()
@@ -98,10 +99,10 @@ class OpenAIChatProvider:
             raise self._server.stream_error(chunk["error"])
         return reply.take(chunk)
 
-    async def abilities(self) -> ModelAbilities:
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
         """What `/models` says: much at OpenRouter, the window at vLLM and llama.cpp."""
         try:
-            answer = await self._server.ask("models")
+            answer = await self._server.ask("models", egress=egress)
         except ProviderError as error:
             if error.status in (404, 405):  # not all compatible servers have the list
                 return ModelAbilities()

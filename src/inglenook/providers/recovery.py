@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
+from inglenook.egress import Egress
 from inglenook.errors import ProviderError
 from inglenook.events import TextDelta
 from inglenook.messages import Message, Reasoning, ToolSchema
@@ -69,8 +70,8 @@ class RecoveringProvider:
                 for delta in live.feed(part):
                     yield delta
 
-    async def abilities(self) -> ModelAbilities:
-        return await self._inner.abilities()
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
+        return await self._inner.abilities(egress)
 
     def _mended(
         self, reply: ModelReply, messages: Sequence[Message], calls: WrittenCalls | None

@@ -10,6 +10,7 @@ import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 
+from inglenook.egress import Egress
 from inglenook.errors import ProviderBusy
 from inglenook.events import ReasoningDelta
 from inglenook.messages import Message, ToolSchema
@@ -63,8 +64,8 @@ class RetryingProvider:
             await self._wait(tries)
             tries += 1
 
-    async def abilities(self) -> ModelAbilities:
-        return await self._inner.abilities()
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
+        return await self._inner.abilities(egress)
 
     async def _wait(self, tries: int) -> None:
         stretch = 1 + random.random() / 2  # noqa: S311  # spreads load, guards nothing

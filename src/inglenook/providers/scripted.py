@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from inglenook.egress import Egress
 from inglenook.errors import ProviderError
 from inglenook.events import ReasoningDelta, TextDelta
 from inglenook.messages import Message, ToolSchema
@@ -60,7 +61,7 @@ class ScriptedProvider:
         await self._pause()
         yield reply
 
-    async def abilities(self) -> ModelAbilities:
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
         return self._abilities
 
     def _pieces(self, text: str) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from itertools import takewhile
 
+from inglenook.egress import Egress
 from inglenook.messages import Message, ToolSchema
 from inglenook.providers.base import (
     ModelAbilities,
@@ -74,8 +75,8 @@ class MeasuredProvider:
                 pieces += 1
                 yield part
 
-    async def abilities(self) -> ModelAbilities:
-        return await self._inner.abilities()
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
+        return await self._inner.abilities(egress)
 
     def _note(self, reply: ModelReply, began: float | None, first: float, pieces: int) -> None:
         now = self._clock()

@@ -7,6 +7,7 @@ nothing is known the native way is tried: absence of knowledge is not absence of
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
+from inglenook.egress import Egress
 from inglenook.errors import ToolsUnsupported
 from inglenook.events import ToolMode
 from inglenook.messages import Message, ToolSchema
@@ -68,8 +69,8 @@ class ToolModeProvider:
             async for part in parts:
                 yield part
 
-    async def abilities(self) -> ModelAbilities:
-        return await self._native.abilities()
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
+        return await self._native.abilities(egress)
 
     def _take_refusal(self, error: ToolsUnsupported, *, has_begun: bool) -> None:
         """Remember it; a refused request had no effect, so nothing is lost.

@@ -14,24 +14,23 @@ import aiohttp
 from multidict import CIMultiDict
 from yarl import URL
 
+from inglenook.egress import Egress, OutgoingRequest, leaves_machine
 from inglenook.errors import ConfigError, ProviderBusy, ProviderError
 from inglenook.providers import wire_json
 from inglenook.providers.connection_errors import connection_error
+from inglenook.providers.leaving import Leaving
 from inglenook.providers.server_errors import detail_of, error_for, message_of, one_line
+from inglenook.providers.streamed_reply import TAIL_TIMEOUT_S, StreamedReply
 
 CONNECT_TIMEOUT_S = 10.0
 IDLE_TIMEOUT_S = 600.0
 """Longest silence. A CPU reads some 40 prompt tokens a second: 8,000 tokens take 200 s in which
 the server sends nothing, and loading the model comes before that."""
 QUERY_TIMEOUT_S = 30.0
+"""For questions about models, which no server thinks about."""
 MIN_SECRET_CHARS = 8
 """Of a value in a base_url's query, to be taken for a key; a shorter one is a version or a flag."""
-"""For questions about models, which no server thinks about."""
-TAIL_TIMEOUT_S = 5.0
-"""For what follows the end of a reply: usage, and the end of the HTTP body."""
 MAX_ERROR_BYTES = 64 * 1024
-MAX_REPLY_BYTES = 256 * 1024 * 1024
-"""A token takes some 250 bytes on the wire: a million tokens, and then the server is not sane."""
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 """OpenRouter lists its models in 1 MB."""
 _WARNED_BODY_BYTES = 2**20
@@ -49,59 +48,6 @@ def open_session() -> aiohttp.ClientSession:
         connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=30),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S),
     )
-
-
-class StreamedReply:
-    """The body of one response as it comes. Whoever gets one closes it."""
-
-    def __init__(self, response: aiohttp.ClientResponse, server: "ModelServer") -> None:
-        self._response = response
-        self._content = response.content
-        self._server = server
-        self._size_bytes = 0
-
-    @property
-    def is_json(self) -> bool:
-        """The server ignored the wish for a stream and answers with one document."""
-        return self._response.content_type == "application/json"
-
-    async def read(self) -> bytes:
-        """The next bytes, as soon as there are any; empty at the end.
-
-        Raises:
-            ProviderBusy: The connection was lost, or silent for too long.
-            ProviderError: The reply is larger than `MAX_REPLY_BYTES`.
-        """
-        try:
-            chunk = await self._content.readany()
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise self._server.lost(error) from error
-        self._size_bytes += len(chunk)
-        if self._size_bytes > MAX_REPLY_BYTES:
-            raise ProviderError(
-                f"The model server at {self._server.address} sent more than {MAX_REPLY_BYTES} "
-                "bytes in one reply and was stopped. Set `limits.output_tokens`."
-            )
-        return chunk
-
-    async def read_tail(self) -> bytes:
-        """As `read`, once the reply is known to be complete: what fails or lags then is no loss."""
-        try:
-            async with asyncio.timeout(TAIL_TIMEOUT_S):
-                return await self._content.readany()
-        except (aiohttp.ClientError, TimeoutError):
-            return b""
-
-    async def finish(self) -> None:
-        """Let the connection be used again, if the body ends now; else it is closed."""
-        if not self._content.at_eof():
-            while await self.read_tail():
-                pass
-        self._response.close()
-
-    def close(self) -> None:
-        """Drop the connection, so that the server stops working; after `finish` it does nothing."""
-        self._response.close()
 
 
 class ModelServer:
@@ -152,6 +98,7 @@ class ModelServer:
             pair = f"{url.user}:{url.password or ''}".encode()
             headers["Authorization"] = "Basic " + base64.b64encode(pair).decode()
         self._base = url.with_user(None) if url.user else url
+        self._is_elsewhere = leaves_machine(str(self._base))
         self._headers = headers
         self._model = model
         self._model_hint = model_hint
@@ -168,34 +115,45 @@ class ModelServer:
     def address(self) -> str:
         return str(self._base.with_query(None).with_fragment(None))
 
-    async def open_stream(self, path: str, body: bytes) -> StreamedReply:
+    async def open_stream(
+        self, path: str, body: bytes, egress: Egress | None = None
+    ) -> StreamedReply:
         """Send `body` and return the reply once its head is there and good.
+
+        Args:
+            egress: Told of the request where the server is on another machine.
 
         Raises:
             ProviderError: As `ModelProvider.stream`.
         """
-        response = await self._request("POST", path, body, self._stream_timeout)
+        response, leaving = await self._request("POST", path, body, self._stream_timeout, egress)
         if response.status == 200:
-            return StreamedReply(response, self)
-        with closing(response):
+            return StreamedReply(response, address=self.address, lost=self.lost, leaving=leaving)
+        with closing(response), closing(leaving):
             raise await self._refusal(response)
 
-    async def ask(self, path: str, question: dict[str, Any] | None = None) -> dict[str, Any]:
+    async def ask(
+        self, path: str, question: dict[str, Any] | None = None, egress: Egress | None = None
+    ) -> dict[str, Any]:
         """The JSON object that answers a POST of `question`, or to a GET.
+
+        Args:
+            egress: As for `open_stream`.
 
         Raises:
             ProviderError: As `ModelProvider.abilities`.
         """
         body = None if question is None else wire_json.encode(question)
         method = "GET" if body is None else "POST"
-        response = await self._request(method, path, body, self._query_timeout)
-        with closing(response):
+        response, leaving = await self._request(method, path, body, self._query_timeout, egress)
+        with closing(response), closing(leaving):
             if response.status != 200:
                 raise await self._refusal(response)
             try:
                 answer = await _read_up_to(response, MAX_ANSWER_BYTES)
             except (aiohttp.ClientError, TimeoutError) as error:
                 raise self.lost(error) from error
+            leaving.bytes_in = len(answer)
         return self.decode(answer)
 
     def decode(self, line: bytes) -> dict[str, Any]:
@@ -241,28 +199,40 @@ class ModelServer:
         )
 
     async def _request(
-        self, method: str, path: str, body: bytes | None, limits: aiohttp.ClientTimeout
-    ) -> aiohttp.ClientResponse:
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        limits: aiohttp.ClientTimeout,
+        egress: Egress | None,
+    ) -> tuple[aiohttp.ClientResponse, Leaving]:
         url = self._urls.get(path)
         if url is None:
             url = self._urls[path] = (self._base / path).with_query(self._base.query)
+        leaving = Leaving()
+        if egress is not None and self._is_elsewhere:
+            shown = self._safe(str(url))  # the ledger holds no key
+            request = OutgoingRequest(method=method, url=shown, body=body or b"")
+            await leaving.begin(egress, request)
         data = io.BytesIO(body) if body and len(body) > _WARNED_BODY_BYTES else body
         try:
-            response = await self._session.request(
-                method,
-                url,
-                data=data,
-                headers=self._headers,
-                timeout=limits,
-                allow_redirects=False,  # a redirect would carry the key and the prompt elsewhere
-            )
+            with leaving.connecting():
+                response = await self._session.request(
+                    method,
+                    url,
+                    data=data,
+                    headers=self._headers,
+                    timeout=limits,
+                    allow_redirects=False,  # a redirect would carry the key and the prompt along
+                )
         except (aiohttp.ClientError, TimeoutError) as error:
             raise self.lost(error) from error
+        leaving.status = response.status
         if response.headers.get("Server") == "llama.cpp":
             # It promises to keep the connection and closes it behind each stream: the next
             # request, if it came at once, would find it dead.
             self._headers["Connection"] = "close"
-        return response
+        return response, leaving
 
     async def _refusal(self, response: aiohttp.ClientResponse) -> ProviderError:
         try:

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
+from inglenook.egress import Egress
 from inglenook.errors import ContextTooLong
 from inglenook.messages import Message, ToolSchema, Usage
 from inglenook.providers.base import (
@@ -50,8 +51,8 @@ class WindowGuard:
                 repairs=(str(error),),
             )
 
-    async def abilities(self) -> ModelAbilities:
-        return await self._inner.abilities()
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
+        return await self._inner.abilities(egress)
 
     def _judged(self, reply: ModelReply, options: StreamOptions) -> ModelReply:
         if is_cut(
