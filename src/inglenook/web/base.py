@@ -82,7 +82,7 @@ class WebResponse:
     headers: Mapping[str, str]
     """Names in lower case; of one that came several times the first."""
     body: bytes
-    """Decompressed."""
+    """Decompressed; empty of a redirect."""
 
 
 class TransportError(RuntimeFault):
@@ -109,7 +109,8 @@ class WebTransport(Protocol):
         `max_bytes` bounds the body, compressed and decompressed.
 
         Raises:
-            TransportError: `refused`, `unreachable` or `too_large`.
+            TransportError: `refused`, `unreachable`, `too_large`, or `not_readable` where the
+                body is compressed in a way that was not asked for.
             NotApproved: `egress` refused the request; nothing was sent.
         """
         ...
