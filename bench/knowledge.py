@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from inglenook.egress import Egress
 from inglenook.knowledge.embedder import BuiltinEmbedder, Vectors, unit
 from inglenook.knowledge.local import LocalKnowledge
 from inglenook.knowledge.local_retriever import LocalRetriever
@@ -41,7 +42,7 @@ class RandomEmbedder:
     def __init__(self) -> None:
         self._centres = np.random.default_rng(1).standard_normal((64, DIMENSIONS), np.float32)
 
-    async def embed_query(self, text: str) -> Vectors:
+    async def embed_query(self, text: str, egress: Egress | None = None) -> Vectors:
         return self._vector(text)
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:

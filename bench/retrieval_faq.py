@@ -27,6 +27,7 @@ from pathlib import Path
 import numpy as np
 import platformdirs
 
+from inglenook.egress import Egress
 from inglenook.knowledge import ranking
 from inglenook.knowledge.chunking import Chunk
 from inglenook.knowledge.embedder import BuiltinEmbedder, Vectors
@@ -62,7 +63,7 @@ class CachedEmbedder:
         self._folder.mkdir(parents=True, exist_ok=True)
         self._model = BuiltinEmbedder()
 
-    async def embed_query(self, text: str) -> Vectors:
+    async def embed_query(self, text: str, egress: Egress | None = None) -> Vectors:
         return await self._cached("query", text)
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:

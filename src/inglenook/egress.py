@@ -62,6 +62,33 @@ class Egress(Protocol):
         ...
 
 
+class Departure:
+    """One request's entry in the ledger from its start to its end, whichever that is.
+
+    One that was never begun stays on this machine and tells nobody.
+    """
+
+    def __init__(self) -> None:
+        self._egress: Egress | None = None
+        self._n = 0
+        self.status: int | None = None
+        self.bytes_in = 0
+
+    async def begin(self, egress: Egress, request: OutgoingRequest) -> None:
+        """
+        Raises:
+            NotApproved, LeaseLost, StoreError: The request must not be made.
+        """
+        self._n = await egress.started(request)
+        self._egress = egress
+
+    def end(self, *, sent: bool = True) -> None:
+        """Counts once: the first end is the true one."""
+        if self._egress is not None:
+            self._egress.finished(self._n, status=self.status, bytes_in=self.bytes_in, sent=sent)
+            self._egress = None
+
+
 def leaves_machine(url: str) -> bool:
     """Whether a request there leaves this machine, by the address as it is written: a name that
     only happens to lead back here is taken to leave."""

@@ -3,6 +3,7 @@
 import hashlib
 import zipfile
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -10,6 +11,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
+from inglenook.egress import Egress
 from inglenook.errors import ProviderBusy, ToolError
 from inglenook.events import RunEvent, TextDelta
 from inglenook.knowledge.base import Document, Passage
@@ -30,7 +32,7 @@ class WordEmbedder:
         self.embedded: list[str] = []
         self.is_down = False
 
-    async def embed_query(self, text: str) -> Vectors:
+    async def embed_query(self, text: str, egress: Egress | None = None) -> Vectors:
         return (await self._embed([text]))[0]
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
@@ -75,8 +77,8 @@ class FakeRetriever:
     texts: dict[Document, str]
     read_ids: list[str] = field(default_factory=list[str])
 
-    async def is_confidential(self) -> bool:
-        return False
+    async def confidential(self) -> AbstractSet[str]:
+        return frozenset()
 
     async def documents(self) -> Sequence[Document]:
         return list(self.texts)

@@ -6,6 +6,7 @@ from typing import Any, cast
 import aiohttp
 import numpy as np
 
+from inglenook.egress import Egress
 from inglenook.errors import ModelMissing, ProviderBusy, ProviderError, shown_address
 from inglenook.knowledge.embedder import MAX_QUERY_CHARS, Vectors, embeddable, unit
 from inglenook.knowledge.http_json import Answer, Unreachable, ask
@@ -27,16 +28,16 @@ class OllamaEmbedder:
         self.id = f"ollama:{model}"
         self._server = _Server(session, base_url, "api/embed", model, None)
 
-    async def embed_query(self, text: str) -> Vectors:
-        return (await self._embed([text[:MAX_QUERY_CHARS]]))[0]
+    async def embed_query(self, text: str, egress: Egress | None = None) -> Vectors:
+        return (await self._embed([text[:MAX_QUERY_CHARS]], egress))[0]
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         return await self._embed(texts)
 
     async def close(self) -> None: ...
 
-    async def _embed(self, texts: Sequence[str]) -> Vectors:
-        value = await self._server.ask(texts)
+    async def _embed(self, texts: Sequence[str], egress: Egress | None = None) -> Vectors:
+        value = await self._server.ask(texts, egress)
         return self._server.vectors(value.get("embeddings"), len(texts))
 
 
@@ -59,16 +60,16 @@ class OpenAIEmbedder:
         self.id = f"openai:{model}"
         self._server = _Server(session, base_url, "embeddings", model, api_key)
 
-    async def embed_query(self, text: str) -> Vectors:
-        return (await self._embed([text[:MAX_QUERY_CHARS]]))[0]
+    async def embed_query(self, text: str, egress: Egress | None = None) -> Vectors:
+        return (await self._embed([text[:MAX_QUERY_CHARS]], egress))[0]
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         return await self._embed(texts)
 
     async def close(self) -> None: ...
 
-    async def _embed(self, texts: Sequence[str]) -> Vectors:
-        value = await self._server.ask(texts)
+    async def _embed(self, texts: Sequence[str], egress: Egress | None = None) -> Vectors:
+        value = await self._server.ask(texts, egress)
         data = value.get("data")
         if not isinstance(data, list):
             raise self._server.wrong("it holds no `data`")
@@ -94,7 +95,7 @@ class _Server:
         self._model = model
         self._api_key = api_key
 
-    async def ask(self, texts: Sequence[str]) -> dict[str, Any]:
+    async def ask(self, texts: Sequence[str], egress: Egress | None) -> dict[str, Any]:
         body = {"model": self._model, "input": [embeddable(text) for text in texts]}
         try:
             answer = await ask(
@@ -104,6 +105,7 @@ class _Server:
                 bearer=self._api_key,
                 body=body,
                 timeout_s=TIMEOUT_S,
+                egress=egress,
             )
         except Unreachable as error:
             raise ProviderBusy(

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from inglenook.egress import Egress
 from inglenook.errors import ConfigError, ProviderError
 
 Vectors = npt.NDArray[np.float32]
@@ -33,8 +34,10 @@ class Embedder(Protocol):
         """How many passages one call takes well."""
         ...
 
-    async def embed_query(self, text: str) -> Vectors:
+    async def embed_query(self, text: str, egress: Egress | None = None) -> Vectors:
         """One vector of length 1, shape (dimensions,).
+
+        `egress` is told of the question where it is asked on another machine.
 
         Raises:
             ProviderError: The model's server failed or sent no vectors.
@@ -81,7 +84,7 @@ class BuiltinEmbedder:
         self._loading = threading.Lock()
         self._is_closed = False
 
-    async def embed_query(self, text: str) -> Vectors:
+    async def embed_query(self, text: str, egress: Egress | None = None) -> Vectors:
         loop = asyncio.get_running_loop()
         with _translated():
             return await loop.run_in_executor(self._queries, self._embed_query, text)

@@ -8,6 +8,8 @@ from typing import Any
 import aiohttp
 from yarl import URL
 
+from inglenook.egress import Departure, Egress, OutgoingRequest, leaves_machine
+
 QUESTION_TIMEOUT_S = 30.0
 MAX_ANSWER_BYTES = 96 * 1024 * 1024
 """A document of the largest size that is read here, with JSON's escapes."""
@@ -33,10 +35,14 @@ async def ask(
     bearer: str | None = None,
     body: object = None,
     timeout_s: float = QUESTION_TIMEOUT_S,
+    egress: Egress | None = None,
 ) -> Answer:
     """
     `url` is encoded already. A redirect is an answer like any other: following it would carry
     the key and the question to another host.
+
+    Args:
+        egress: Told of the question where the service is on another machine.
 
     Raises:
         Unreachable: The connection failed, timed out or sent too much.
@@ -48,6 +54,10 @@ async def ask(
     if body is not None:
         headers["Content-Type"] = "application/json"
         data = json.dumps(body).encode()
+    departure = Departure()
+    if egress is not None and leaves_machine(url):
+        shown = str(URL(url, encoded=True).with_user(None))  # the ledger holds no password
+        await departure.begin(egress, OutgoingRequest(method=method, url=shown, body=data or b""))
     try:
         async with (
             asyncio.timeout(timeout_s),
@@ -60,17 +70,22 @@ async def ask(
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=10.0),
             ) as response,
         ):
+            departure.status = response.status
             raw = await _read(response)
-            status = response.status
-    except TimeoutError:
+            departure.bytes_in = len(raw)
+    except TimeoutError as error:
+        departure.end(sent=not isinstance(error, aiohttp.ConnectionTimeoutError))
         raise Unreachable(f"no answer within {timeout_s:g} s") from None
     except (aiohttp.ClientError, OSError, ValueError) as error:
+        departure.end(sent=not isinstance(error, aiohttp.ClientConnectorError))
         # aiohttp's own texts hold the request, whose header holds the key
         raise Unreachable(_cause(error)) from None
+    finally:
+        departure.end()
     try:
-        return Answer(status=status, value=json.loads(raw), is_json=True)
+        return Answer(status=response.status, value=json.loads(raw), is_json=True)
     except (ValueError, RecursionError):
-        return Answer(status=status, value=None, is_json=False)
+        return Answer(status=response.status, value=None, is_json=False)
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:

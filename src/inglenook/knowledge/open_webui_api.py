@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 import aiohttp
 
+from inglenook.egress import Egress
 from inglenook.errors import shown_address
 from inglenook.knowledge.base import Document, KnowledgeBase
 from inglenook.knowledge.file_names import printable_name
@@ -50,13 +51,19 @@ class OwnBase:
 
 class OpenWebUIApi:
     def __init__(
-        self, session: aiohttp.ClientSession, base_url: str, credential: str | None
+        self,
+        session: aiohttp.ClientSession,
+        base_url: str,
+        credential: str | None,
+        egress: Egress | None = None,
     ) -> None:
-        """`credential` None: for what Open WebUI tells anybody."""
+        """`credential` None: for what Open WebUI tells anybody. `egress` is told of each question
+        where Open WebUI is on another machine."""
         self._session = session
         self._base_url = base_url
         self._address = shown_address(base_url)
         self._credential = credential
+        self._egress = egress
 
     async def version(self) -> str:
         """`GET /api/config`, which needs no key. Shape: {"status": bool, "name", "version": str}"""
@@ -154,7 +161,12 @@ class OpenWebUIApi:
     async def _json(self, method: str, path: str, body: object = None) -> Any:
         try:
             answer = await ask(
-                self._session, method, self._base_url + path, bearer=self._credential, body=body
+                self._session,
+                method,
+                self._base_url + path,
+                bearer=self._credential,
+                body=body,
+                egress=self._egress,
             )
         except Unreachable as error:
             raise Refused(

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import aiohttp
 
+from inglenook.egress import Departure
 from inglenook.errors import ProviderError
-from inglenook.providers.leaving import Leaving
 
 TAIL_TIMEOUT_S = 5.0
 """For what follows the end of a reply: usage, and the end of the HTTP body."""
@@ -23,14 +23,14 @@ class StreamedReply:
         *,
         address: str,
         lost: Callable[[Exception], ProviderError],
-        leaving: Leaving,
+        departure: Departure,
     ) -> None:
         """`address` and `lost` are the server's, for errors."""
         self._response = response
         self._content = response.content
         self._address = address
         self._lost = lost
-        self._leaving = leaving
+        self._departure = departure
         self._size_bytes = 0
 
     @property
@@ -75,5 +75,5 @@ class StreamedReply:
     def close(self) -> None:
         """Drop the connection, so that the server stops working; after `finish` it does nothing."""
         self._response.close()
-        self._leaving.bytes_in = self._size_bytes
-        self._leaving.end()
+        self._departure.bytes_in = self._size_bytes
+        self._departure.end()

@@ -7,18 +7,18 @@ here logs, and no error text holds the key.
 import asyncio
 import base64
 import io
-from contextlib import closing
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from typing import Any, cast
 
 import aiohttp
 from multidict import CIMultiDict
 from yarl import URL
 
-from inglenook.egress import Egress, OutgoingRequest, leaves_machine
+from inglenook.egress import Departure, Egress, OutgoingRequest, leaves_machine
 from inglenook.errors import ConfigError, ProviderBusy, ProviderError
 from inglenook.providers import wire_json
 from inglenook.providers.connection_errors import connection_error
-from inglenook.providers.leaving import Leaving
 from inglenook.providers.server_errors import detail_of, error_for, message_of, one_line
 from inglenook.providers.streamed_reply import TAIL_TIMEOUT_S, StreamedReply
 
@@ -33,6 +33,8 @@ MIN_SECRET_CHARS = 8
 MAX_ERROR_BYTES = 64 * 1024
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 """OpenRouter lists its models in 1 MB."""
+NOT_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+"""No connection came about, so that nothing left."""
 _WARNED_BODY_BYTES = 2**20
 """aiohttp warns of `bytes` bodies above this and wants a file object, which it sends in parts."""
 
@@ -126,10 +128,13 @@ class ModelServer:
         Raises:
             ProviderError: As `ModelProvider.stream`.
         """
-        response, leaving = await self._request("POST", path, body, self._stream_timeout, egress)
+        departure = Departure()
+        response = await self._request("POST", path, body, self._stream_timeout, egress, departure)
         if response.status == 200:
-            return StreamedReply(response, address=self.address, lost=self.lost, leaving=leaving)
-        with closing(response), closing(leaving):
+            return StreamedReply(
+                response, address=self.address, lost=self.lost, departure=departure
+            )
+        with closing(response), ended(departure):
             raise await self._refusal(response)
 
     async def ask(
@@ -145,15 +150,16 @@ class ModelServer:
         """
         body = None if question is None else wire_json.encode(question)
         method = "GET" if body is None else "POST"
-        response, leaving = await self._request(method, path, body, self._query_timeout, egress)
-        with closing(response), closing(leaving):
+        departure = Departure()
+        response = await self._request(method, path, body, self._query_timeout, egress, departure)
+        with closing(response), ended(departure):
             if response.status != 200:
                 raise await self._refusal(response)
             try:
                 answer = await _read_up_to(response, MAX_ANSWER_BYTES)
             except (aiohttp.ClientError, TimeoutError) as error:
                 raise self.lost(error) from error
-            leaving.bytes_in = len(answer)
+            departure.bytes_in = len(answer)
         return self.decode(answer)
 
     def decode(self, line: bytes) -> dict[str, Any]:
@@ -205,34 +211,37 @@ class ModelServer:
         body: bytes | None,
         limits: aiohttp.ClientTimeout,
         egress: Egress | None,
-    ) -> tuple[aiohttp.ClientResponse, Leaving]:
+        departure: Departure,
+    ) -> aiohttp.ClientResponse:
         url = self._urls.get(path)
         if url is None:
             url = self._urls[path] = (self._base / path).with_query(self._base.query)
-        leaving = Leaving()
         if egress is not None and self._is_elsewhere:
             shown = self._safe(str(url))  # the ledger holds no key
             request = OutgoingRequest(method=method, url=shown, body=body or b"")
-            await leaving.begin(egress, request)
+            await departure.begin(egress, request)
         data = io.BytesIO(body) if body and len(body) > _WARNED_BODY_BYTES else body
         try:
-            with leaving.connecting():
-                response = await self._session.request(
-                    method,
-                    url,
-                    data=data,
-                    headers=self._headers,
-                    timeout=limits,
-                    allow_redirects=False,  # a redirect would carry the key and the prompt along
-                )
+            response = await self._session.request(
+                method,
+                url,
+                data=data,
+                headers=self._headers,
+                timeout=limits,
+                allow_redirects=False,  # a redirect would carry the key and the prompt elsewhere
+            )
         except (aiohttp.ClientError, TimeoutError) as error:
+            departure.end(sent=not isinstance(error, NOT_SENT))
             raise self.lost(error) from error
-        leaving.status = response.status
+        except asyncio.CancelledError:
+            departure.end()
+            raise
+        departure.status = response.status
         if response.headers.get("Server") == "llama.cpp":
             # It promises to keep the connection and closes it behind each stream: the next
             # request, if it came at once, would find it dead.
             self._headers["Connection"] = "close"
-        return response, leaving
+        return response
 
     async def _refusal(self, response: aiohttp.ClientResponse) -> ProviderError:
         try:
@@ -255,6 +264,15 @@ class ModelServer:
         for secret in self._secrets:
             text = text.replace(secret, "…")
         return text
+
+
+@contextmanager
+def ended(departure: Departure) -> Generator[None, None, None]:
+    """Within it the request ends, however that goes."""
+    try:
+        yield
+    finally:
+        departure.end()
 
 
 async def _read_up_to(response: aiohttp.ClientResponse, limit_bytes: int) -> bytes:
