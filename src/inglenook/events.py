@@ -64,6 +64,13 @@ class PromptBuilt(Event):
     ends_run: tuple[str, ...] = ()
     """Tools whose result is the run's answer."""
     max_steps: int
+    tells_budget: bool = False
+    """The results of every step end with how many steps are used and how many are left."""
+    last_step_tools: tuple[str, ...] | None = None
+    """All that the last step offers; a run that ends without an answer then is asked for one once
+    more, without tools. None: the last step is like the others."""
+    needs_sources: bool = False
+    """An answer for which no tool has shown anything is labelled so, and is no success."""
     window: int | None = None
     """The model's window in tokens, as far as it is known without asking its server."""
     token_ratio: float = 1.0

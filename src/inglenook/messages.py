@@ -120,3 +120,5 @@ class ToolOutput:
     """The call left this machine, though its tool does not do so by itself (a child that did)."""
     labels: tuple[Label, ...] = ()
     """What whoever reads `text` has read."""
+    is_error: bool = False
+    """The call failed, and what it says of that is labelled too; else a tool raises ToolError."""

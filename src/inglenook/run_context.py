@@ -1,11 +1,12 @@
 """What one run carries with it: identity, permissions, event sink, limits, sources."""
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from inglenook.errors import RunEnded
 from inglenook.events import EventSink
-from inglenook.messages import Source, SourceKind
+from inglenook.messages import Label, Source, SourceKind
 from inglenook.run_request import RunPermissions
 
 
@@ -86,6 +87,8 @@ class RunContext:
     """Whole tool results of which the model was shown a part, by id."""
     credential: str | None = field(default=None, repr=False)
     """The user's own key for their knowledge service; in memory only."""
+    labels: AbstractSet[Label] = frozenset()
+    """What the run had read when the model wrote its last reply; a child begins with them."""
 
     def for_call(self, call_id: str, sink: EventSink) -> "RunContext":
         """This run as one of its calls sees it; `dataclasses.replace`, made once a tool call, would

@@ -27,7 +27,7 @@ async def test_a_confidential_base_takes_the_web_away(tmp_path: Path):
 
 async def test_other_bases_leave_it(tmp_path: Path):
     assert await tools_of(tmp_path, web=True, knowledge=("kb",)) == (
-        ("web_search", "read_result"),
+        ("web_search", "web_research", "read_result"),
         ["x"],
     )
 

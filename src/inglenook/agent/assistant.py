@@ -1,9 +1,10 @@
-"""Assistant: the default agent. Opens what the run may use, fixes the prompt, starts the loop.
+"""Assistant: the agent of every strategy. Opens what the run may use, fixes the prompt, starts the
+loop. Strategies differ in values, in their instructions and in the toolbox that they are given.
 
 The one place where permissions become tools: what a run may not use is never built for it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -12,11 +13,11 @@ from inglenook.agent.cut_calls import without_cut_call
 from inglenook.agent.guardrails import standard_guardrails
 from inglenook.agent.loop import AgentLoop
 from inglenook.agent.state import RunState
-from inglenook.agent.strategies import system_prompt
+from inglenook.agent.strategies import ASSISTANT, PromptParts, Strategy, system_prompt
 from inglenook.context.base import ContextPolicy
 from inglenook.context.tokens import chars_for
 from inglenook.context.window import Window, believed_ratio, window_of
-from inglenook.errors import CredentialNeeded, InvalidRequest, ProviderBusy
+from inglenook.errors import CredentialNeeded, InvalidRequest, ProviderBusy, RunEnded
 from inglenook.events import PromptBuilt
 from inglenook.knowledge.base import Knowledge, Retriever
 from inglenook.messages import Message
@@ -71,6 +72,8 @@ class Assistant:
         toolbox: Toolbox,
         context: ContextPolicy,
         tool_result_tokens: int | None = None,
+        strategy: Strategy = ASSISTANT,
+        instructions: Callable[[PromptParts], str] = system_prompt,
     ) -> None:
         """`tool_result_tokens`: of a result that is shown at once; None: a part of the window."""
         self._models = models
@@ -78,11 +81,15 @@ class Assistant:
         self._toolbox = toolbox
         self._context = context
         self._tool_result_tokens = tool_result_tokens
+        self._strategy = strategy
+        self._instructions = instructions
 
     async def run(self, state: RunState, run: RunContext) -> str:
         assert state.started is not None
         offered = await self._models.get(state.started.model)
         scope = await self._open(run.permissions, run.credential)
+        if self._strategy.needs_web and (reason := scope.absent.get("web_search")):
+            raise RunEnded("no_evidence", f"Nothing could be researched: {reason}")
         if state.prompt is None:
             posted = _posted_instructions(state.started.request)
             run.sink.emit(
@@ -146,7 +153,8 @@ class Assistant:
         else:
             tools += self._toolbox.web_tools()
         if permissions.delegate:
-            tools += self._toolbox.delegate_tools()
+            delegates = self._toolbox.delegate_tools()
+            tools += [tool for tool in delegates if not (absent and tool.spec.needs_web)]
         allowed = [tool for tool in tools if may_hold(tool, permissions)]
         reader = ReadResultTool()
         if any(tool.spec.may_be_long for tool in allowed) and may_hold(reader, permissions):
@@ -179,8 +187,14 @@ class Assistant:
         # an envelope's instructions hold an example; with these the demo model did 9 tasks of 10 in
         # place of 10, and read 170 tokens more
         is_native = tool_mode(spec, known) == "native"
-        instructions = system_prompt(
-            today=today, tools=schemas, absent=scope.absent, documents=documents
+        instructions = self._instructions(
+            PromptParts(
+                today=today,
+                tools=schemas,
+                absent=scope.absent,
+                documents=documents,
+                max_steps=max_steps,
+            )
         )
         return PromptBuilt(
             system="\n\n".join([instructions, *posted]),
@@ -190,6 +204,9 @@ class Assistant:
             volatile=tuple(s.name for s in schemas if scope.registry.is_volatile(s.name)),
             ends_run=tuple(s.name for s in schemas if scope.registry.ends_run(s.name)),
             max_steps=max_steps,
+            tells_budget=self._strategy.tells_budget,
+            last_step_tools=self._strategy.last_step_tools,
+            needs_sources=self._strategy.needs_sources,
             window=window_of(spec, ModelAbilities()).tokens,
             token_ratio=believed_ratio(known.token_ratio),
         )
@@ -208,7 +225,7 @@ class Assistant:
 
 def may_hold(tool: Tool, permissions: RunPermissions) -> bool:
     """The last word on a tool, whoever built it."""
-    if tool.spec.open_world and not permissions.web:
+    if (tool.spec.open_world or tool.spec.needs_web) and not permissions.web:
         return False
     if permissions.tools is not None and tool.spec.name not in permissions.tools:
         return False

@@ -1,19 +1,21 @@
-"""The `delegate` tool: hand one task to a named child agent and return its answer.
+"""Child runs, and the `delegate` tool: one task for a named agent, whose answer comes back.
 
 A child is a run of its own with its own limits and log. It sees its task, never the parent's
-history; it holds at most the parent's permissions, read-only tools, and no `delegate`.
+history; it holds at most the parent's permissions, read-only tools, and no `delegate`. It begins
+with what its parent has read, and what it reads its parent has read too.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from inglenook.agent.sources import renumbered
-from inglenook.errors import ToolError
+from inglenook.agent.strategies import STRATEGIES
+from inglenook.errors import ConfigError, Reason, ToolError
 from inglenook.events import ChildFinished, ChildStarted, Status
-from inglenook.messages import Source, ToolOutput
+from inglenook.messages import Label, Message, Source, ToolOutput
 from inglenook.run_context import RunContext
 from inglenook.run_request import RunPermissions
 from inglenook.tools.base import ToolSpec
@@ -21,13 +23,18 @@ from inglenook.tools.base import ToolSpec
 
 @dataclass(frozen=True, kw_only=True)
 class ChildAgent:
-    """An agent that `delegate` may call, as configured under `[agents.<name>]`."""
+    """An agent that a run may call, such as those configured under `[agents.<name>]`."""
 
     description: str
     strategy: str
     model: str | None
     """None: the parent's."""
-    steps: int
+    steps: int | None
+    """None: as many as its strategy allows."""
+
+
+TaskText = Callable[[Sequence[Message]], str]
+"""A child's task, made of what its parent has seen."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,17 +44,21 @@ class ChildTask:
     id: str
     parent: str
     agent: ChildAgent
-    task: str
+    text: TaskText
     permissions: RunPermissions
+    labels: tuple[Label, ...]
     credential: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChildResult:
     status: Status
+    reason: Reason | None
     explanation: str
     answer: str
     sources: tuple[Source, ...]
+    labels: tuple[Label, ...]
+    """All that the child has read, its parent's included."""
     network: bool
     """The child sent something to another machine."""
 
@@ -59,8 +70,38 @@ class ChildRunner(Protocol):
         """Run the child to its end, from wherever it stands; an ended one is not run again.
 
         Cancelling this cancels the child.
+
+        Raises:
+            ApprovalNeeded, CredentialNeeded: The child waits for a person, and its parent with it.
         """
         ...
+
+
+async def run_child_of(
+    run: RunContext, runner: ChildRunner, agent: ChildAgent, text: TaskText
+) -> ChildResult:
+    """Run the child of the call that `run` serves, and record it there.
+
+    Raises:
+        ToolError: The child needs what its parent may not do.
+        ApprovalNeeded, CredentialNeeded: As `ChildRunner.run_child`.
+    """
+    if STRATEGIES[agent.strategy].needs_web and not run.permissions.web:
+        raise ToolError("it works on the web, which is off in this run; only the user can allow it")
+    task = ChildTask(
+        id=runner.child_id(run.run_id, run.call_id),
+        parent=run.run_id,
+        agent=agent,
+        text=text,
+        permissions=run.permissions.of_child(),
+        labels=tuple(sorted(run.labels)),
+        credential=run.credential,
+    )
+    run.sink.emit(ChildStarted(call=run.call_id, child_run_id=task.id))
+    await run.sink.settle()
+    result = await runner.run_child(task)
+    run.sink.emit(ChildFinished(call=run.call_id, child_run_id=task.id, status=result.status))
+    return result
 
 
 class DelegateArguments(BaseModel):
@@ -72,6 +113,16 @@ class DelegateArguments(BaseModel):
 
 class DelegateTool:
     def __init__(self, agents: Mapping[str, ChildAgent], runner: ChildRunner) -> None:
+        """
+        Raises:
+            ConfigError: An agent works by a strategy that there is not.
+        """
+        for name, agent in agents.items():
+            if agent.strategy not in STRATEGIES:
+                raise ConfigError(
+                    f"agents.{name}.strategy: there is no strategy {agent.strategy!r}; choose from "
+                    f"{', '.join(sorted(STRATEGIES))}"
+                )
         self._agents = agents
         self._runner = runner
         offered = "; ".join(f"{name}: {agent.description}" for name, agent in agents.items())
@@ -88,22 +139,17 @@ class DelegateTool:
             raise ToolError(
                 f"there is no specialist {arguments.agent!r}; choose from {', '.join(self._agents)}"
             )
-        task = ChildTask(
-            id=self._runner.child_id(run.run_id, run.call_id),
-            parent=run.run_id,
-            agent=agent,
-            task=arguments.task,
-            permissions=run.permissions.of_child(),
-            credential=run.credential,
-        )
-        run.sink.emit(ChildStarted(call=run.call_id, child_run_id=task.id))
-        await run.sink.settle()
-        result = await self._runner.run_child(task)
-        run.sink.emit(ChildFinished(call=run.call_id, child_run_id=task.id, status=result.status))
-        if result.status != "complete":
-            raise ToolError(
-                f"{arguments.agent} ended {result.status}: {result.explanation} "
-                f"What it had: {result.answer or 'nothing'}"
-            )
+        result = await run_child_of(run, self._runner, agent, lambda _: arguments.task)
         text, sources = renumbered(result.answer, result.sources, run.sources)
-        return ToolOutput(text=text, sources=sources, network=result.network)
+        if result.status != "complete":
+            text = (
+                f"{arguments.agent} ended {result.status}: {result.explanation} "
+                f"What it had: {text or 'nothing'}"
+            )
+        return ToolOutput(
+            text=text,
+            sources=sources,
+            network=result.network,
+            labels=result.labels,
+            is_error=result.status != "complete",
+        )

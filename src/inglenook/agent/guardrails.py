@@ -85,9 +85,40 @@ class WholeAnswerGuardrail:
         return None
 
 
+class SourcesGuardrail:
+    """An answer that had to be found and was not gets one request to look, then ends the run."""
+
+    name = "sources"
+
+    def review(self, state: RunState) -> str | None:
+        if not state.needs_sources:
+            return None
+        has_looked, may_look = state.lookups > 0, not state.is_concluded
+        if may_look and not has_looked and self.name not in state.objections:
+            return (
+                "You have not searched yet, so nothing stands behind this answer. Search the web "
+                "for the question first, read what you find, then answer from it."
+            )
+        because = (
+            "no search gave a result and no page could be read"
+            if has_looked
+            else "the model answered without searching, also after being asked to"
+        )
+        raise RunEnded(
+            "no_evidence",
+            f"Nothing was researched: {because}. The answer is the model's own; check it, ask "
+            "again later, or choose another model (`inglenook doctor` checks the search).",
+        )
+
+
 def standard_guardrails() -> Sequence[OutputGuardrail]:
     """Those of every run, in order; a replay needs the same ones."""
-    return (UnreadableCallGuardrail(), EmptyReplyGuardrail(), WholeAnswerGuardrail())
+    return (
+        UnreadableCallGuardrail(),
+        EmptyReplyGuardrail(),
+        WholeAnswerGuardrail(),
+        SourcesGuardrail(),
+    )
 
 
 def repeated_call(call: ToolCall, repeats: Repeats, *, is_volatile: bool) -> ToolFinished | None:

@@ -13,6 +13,7 @@ from inglenook.agent.model_call import Judge, ModelCaller
 from inglenook.agent.scheduler import plan_stages, run_stages
 from inglenook.agent.state import RunState
 from inglenook.context.base import ContextPolicy
+from inglenook.errors import Reason, RunEnded
 from inglenook.events import GuardrailObjected, StepStarted, ToolFinished
 from inglenook.messages import ToolCall
 from inglenook.providers.base import ModelProvider
@@ -27,6 +28,13 @@ ANSWERED_TOO_EARLY = (
     "This answer was not taken as final: it came together with other calls, before their results "
     "were seen. Look at them, then give your final answer as the only call of a reply."
 )
+TOO_LATE = (
+    "This call was not run: it came in the run's last step, which takes the final answer alone."
+)
+ENDED_WITHOUT_ANSWER: frozenset[Reason] = frozenset(
+    {"step_limit", "repetition", "empty_model_reply"}
+)
+"""The model went on until it was stopped; there is time and room to ask it for its answer."""
 
 
 class AgentLoop:
@@ -52,6 +60,17 @@ class AgentLoop:
 
     async def run(self, state: RunState, run: RunContext) -> str:
         """Work on from `state` to an accepted answer (the contract is `Agent.run`'s)."""
+        while True:
+            try:
+                return await self._work(state, run)
+            except RunEnded as ended:
+                if ended.reason not in ENDED_WITHOUT_ANSWER or not state.owes_answer:
+                    raise
+                await self._window.conclude(state, run)
+                if not state.awaiting_review:
+                    raise
+
+    async def _work(self, state: RunState, run: RunContext) -> str:
         while True:
             if calls := state.unanswered_calls():
                 await self._run_tools(calls, state, run)
@@ -89,6 +108,8 @@ class AgentLoop:
         started = state.was_started(call)
         if started is not None and started.effect == "write":
             return ToolFinished(call=call, result=OUTCOME_UNKNOWN, is_error=True)
+        if state.is_too_late(call):
+            return ToolFinished(call=call, result=TOO_LATE, is_error=True, blocked=True)
         if state.is_early_answer(call):
             return ToolFinished(call=call, result=ANSWERED_TOO_EARLY, is_error=True)
         is_volatile = self._tools.is_volatile(call.name)

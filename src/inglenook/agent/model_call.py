@@ -44,9 +44,11 @@ class ModelCaller:
 
     async def ask(self, request: ModelRequest, state: RunState, run: RunContext) -> None:
         """The loop's own call: its reply is the run's next message, or a rejected one."""
-        run.sink.emit(_requested(request, state, LOOP, self._tools_digest))
+        schemas = state.offered(self._schemas)
+        digest = self._tools_digest if schemas is self._schemas else tools_digest(schemas)
+        run.sink.emit(_requested(request, state, LOOP, digest))
         told = run.sink.settle()  # the commit overlaps the model's work
-        reply = await self._stream(request, self._schemas, run, is_live=True)
+        reply = await self._stream(request, schemas, run, is_live=True)
         await told  # nothing follows from a reply before all it rests on is stored
         run.sink.emit(_replied(self._judge(reply), state, LOOP))
 

@@ -75,13 +75,14 @@ async def replay(
     )
     finished = record.finished
     try:
-        answer = await loop.run(state, run)
+        await loop.run(state, run)
         outcome = ("complete", None)
     except RunEnded as ended:
-        answer, outcome = state.last_text, ("incomplete", ended.reason)
+        outcome = ("incomplete", ended.reason)
     except EndOfRecord:
-        answer, outcome = state.last_text, (finished.status, finished.reason)
+        outcome = (finished.status, finished.reason)
     sink.check_all_seen()
+    answer = state.answer
     again = finished.model_copy(
         update={
             "status": outcome[0],

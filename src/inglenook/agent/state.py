@@ -5,11 +5,11 @@ resumed run cannot stand anywhere else than the run that was killed.
 """
 
 import json
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import replace
 
 from inglenook.agent.repeats import Repeats
-from inglenook.agent.window_state import LOOP, WindowState
+from inglenook.agent.window_state import ANSWER, LOOP, WindowState
 from inglenook.context.cleanup import valid_history
 from inglenook.context.compaction import compacted
 from inglenook.events import (
@@ -30,7 +30,7 @@ from inglenook.events import (
     ToolStarted,
     WindowServed,
 )
-from inglenook.messages import Message, Source, ToolCall, Usage
+from inglenook.messages import Message, Source, ToolCall, ToolSchema, Usage
 from inglenook.tools.registry import plain_name
 
 
@@ -58,6 +58,12 @@ class RunState:
         """The server's word for how its last reply ended."""
         self.last_text = ""
         """The last non-empty text of the model, accepted or not."""
+        self.is_concluded = False
+        """The run was asked for its answer without tools; there is no further try."""
+        self.lookups = 0
+        """Calls that ran and were no answer; counted where the answer needs sources."""
+        self.objections: set[str] = set()
+        """Names of the guardrails that have objected to an answer."""
         self.tool_calls = 0
         self.usage = Usage()
         self.sources: list[Source] = []
@@ -89,6 +95,46 @@ class RunState:
         """`call` would end the run, but came with others whose results the model has not seen."""
         return len(self._open_calls) > 1 and self._ends_run(call)
 
+    def offered(self, schemas: Sequence[ToolSchema]) -> Sequence[ToolSchema]:
+        """Those of the run's tools that the present step offers."""
+        last = self._last_step_tools
+        if last is None:
+            return schemas
+        return tuple(schema for schema in schemas if schema.name in last)
+
+    def is_too_late(self, call: ToolCall) -> bool:
+        """`call` is none of those that the last step still takes."""
+        last = self._last_step_tools
+        return last is not None and plain_name(call.name) not in last
+
+    @property
+    def owes_answer(self) -> bool:
+        """A run that ends now without an answer is asked for one, without tools."""
+        return (
+            self.prompt is not None
+            and self.prompt.last_step_tools is not None
+            and not self.is_concluded
+        )
+
+    @property
+    def needs_sources(self) -> bool:
+        """The answer must stand on something, and nothing was found yet."""
+        return self.prompt is not None and self.prompt.needs_sources and not self.sources
+
+    @property
+    def answer(self) -> str:
+        """What the run has to show, labelled where it had to be researched and was not."""
+        if self.last_text and self.needs_sources:
+            return f"{NOT_RESEARCHED}\n\n{self.last_text}"
+        return self.last_text
+
+    @property
+    def _last_step_tools(self) -> tuple[str, ...] | None:
+        """None where the present step is not the last, or like the others."""
+        if self.prompt is None or self.steps < self.prompt.max_steps:
+            return None
+        return self.prompt.last_step_tools
+
     # --- the fold --------------------------------------------------------------------------
 
     def apply(self, event: RunEvent) -> None:
@@ -111,6 +157,7 @@ class RunState:
                 self._apply_child(event)
             case GuardrailObjected():
                 self.awaiting_review = False
+                self.objections.add(event.guardrail)
                 self.messages.append(Message(role="system", text=event.text))
             case RunStarted() | PromptBuilt() | RunFinished():
                 self._apply_frame(event)
@@ -167,6 +214,8 @@ class RunState:
         self.window.replied(event)
         if event.purpose == LOOP and not event.rejected:
             self._take_reply(event)
+        elif event.purpose == ANSWER:
+            self._take_conclusion(event)
 
     def _take_reply(self, event: ModelReplied) -> None:
         self.step_is_open = False
@@ -186,8 +235,21 @@ class RunState:
         else:
             self.empty_replies = 0 if event.malformed_call else self.empty_replies + 1
 
+    def _take_conclusion(self, event: ModelReplied) -> None:
+        self.is_concluded = True
+        if event.rejected or not event.message.text.strip():
+            return
+        self.last_text = event.message.text
+        self.last_finish_reason = event.finish_reason
+        self.malformed_call, self.empty_replies = None, 0
+        self._open_calls = ()
+        self.step_is_open = False
+        self.awaiting_review = True
+
     def _apply_result(self, event: ToolFinished) -> None:
         self.tool_calls += 1
+        if self.prompt is not None and self.prompt.needs_sources and not event.blocked:
+            self.lookups += not self._ends_run(event.call)
         self.sources.extend(event.sources)
         self._results[event.call.id] = event
         if not self.unanswered_calls():
@@ -212,9 +274,9 @@ class RunState:
             self.awaiting_review = True
             self.last_text = results[0].result
         self._open_calls = ()
-        if self.prompt is not None and self.steps == self.prompt.max_steps - 1:
+        if self.prompt is not None and (notice := _budget_notice(self.prompt, self.steps)):
             last = self.messages[-1]
-            self.messages[-1] = replace(last, text=last.text + LAST_STEP_NOTICE)
+            self.messages[-1] = replace(last, text=last.text + notice)
 
     def _shown(self, event: ToolFinished) -> str:
         """What the model sees of a result: all of it, or its beginning and how to read on."""
@@ -254,6 +316,23 @@ class FoldingSink:
         self._sink.publish(delta)
 
 
+def _budget_notice(prompt: PromptBuilt, used: int) -> str:
+    """What the model is told of its steps behind the results of one."""
+    left = prompt.max_steps - used
+    if not prompt.tells_budget:
+        return LAST_STEP_NOTICE if left == 1 else ""
+    notice = f"used {used} of {prompt.max_steps} steps, {left} left."
+    if left <= MUST_ANSWER_AT:
+        notice += f" You must answer now: call {' or '.join(prompt.last_step_tools or ())}."
+    return f"\n\n[Runtime notice: {notice}]"
+
+
+MUST_ANSWER_AT = 2
+"""Steps left."""
+NOT_RESEARCHED = (
+    "[Not researched: no search result and no page stands behind this text; it is what the model "
+    "says by itself.]"
+)
 LAST_STEP_NOTICE = (
     "\n\n[Runtime notice: one step is left. Answer now with what you have; "
     "a further tool call will not be seen.]"

@@ -21,6 +21,12 @@ class Strategy:
     name: str
     version: int
     max_steps: int
+    needs_web: bool = False
+    """Such a run is refused where it may not use the web."""
+    tells_budget: bool = False
+    last_step_tools: tuple[str, ...] | None = None
+    needs_sources: bool = False
+    """These three as in `PromptBuilt`, where a run keeps them."""
 
     @property
     def id(self) -> str:
@@ -28,27 +34,50 @@ class Strategy:
 
 
 ASSISTANT = Strategy(name="assistant", version=1, max_steps=12)
-STRATEGIES: Mapping[str, Strategy] = {ASSISTANT.name: ASSISTANT}
+RESEARCH = Strategy(
+    name="research",
+    version=1,
+    max_steps=15,
+    needs_web=True,
+    tells_budget=True,
+    last_step_tools=("final_answer",),
+    needs_sources=True,
+)
+STRATEGIES: Mapping[str, Strategy] = {each.name: each for each in (ASSISTANT, RESEARCH)}
 
 
-def system_prompt(
-    *,
-    today: str,
-    tools: Sequence[ToolSchema],
-    absent: Mapping[str, str],
-    documents: Sequence[Document] | None,
-) -> str:
-    """`documents` is None for a run without knowledge bases."""
-    day = date.fromisoformat(today)
+@dataclass(frozen=True, kw_only=True)
+class PromptParts:
+    """What a strategy's instructions are written from."""
+
+    today: str
+    """ISO date."""
+    tools: Sequence[ToolSchema]
+    absent: Mapping[str, str]
+    """Tools that exist elsewhere, and why they do not in this run."""
+    documents: Sequence[Document] | None
+    """None for a run without knowledge bases."""
+    max_steps: int
+
+    @property
+    def day(self) -> str:
+        return f"Today is {date.fromisoformat(self.today):%A}, {self.today}."
+
+
+def system_prompt(given: PromptParts) -> str:
+    """The default strategy's instructions."""
     parts = [
         "You are a careful assistant. Use a tool whenever it can help, and say so when the tools "
         "do not give an answer. When you have the result, answer briefly, in the user's language.",
-        f"Today is {day:%A}, {today}.",
-        "Tools of this run:\n" + "\n".join(f"- {tool.name}: {tool.description}" for tool in tools),
+        given.day,
+        "Tools of this run:\n"
+        + "\n".join(f"- {tool.name}: {tool.description}" for tool in given.tools),
     ]
-    parts += [f"{name} does not exist in this run: {reason}" for name, reason in absent.items()]
-    if documents is not None:
-        parts.append(_documents_part(documents))
+    parts += [
+        f"{name} does not exist in this run: {reason}" for name, reason in given.absent.items()
+    ]
+    if given.documents is not None:
+        parts.append(_documents_part(given.documents))
     return "\n\n".join(parts)
 
 

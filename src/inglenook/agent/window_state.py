@@ -11,6 +11,10 @@ from inglenook.events import (
 
 LOOP = "loop"
 """The purpose of the calls that make up the conversation."""
+ANSWER = "answer"
+"""The purpose of the call that makes a run's answer of what it has gathered."""
+COMPACTION = "compact"
+"""The purpose of the call that sums up what is oldest."""
 MIN_DOUBT = 0.1
 
 
@@ -55,8 +59,9 @@ class WindowState:
             self.is_rejected = False
 
     def replied(self, event: ModelReplied) -> None:
-        if event.purpose != LOOP:
+        if event.purpose == COMPACTION:
             self.summary = event.message.text
+        if event.purpose != LOOP:
             return
         read = event.usage.input_tokens if event.usage else 0
         if event.rejected:

@@ -8,11 +8,13 @@ from inglenook.agent.assistant import Assistant, Toolbox
 from inglenook.agent.delegate import ChildAgent, DelegateTool
 from inglenook.agent.guardrails import standard_guardrails
 from inglenook.agent.replay import replay
-from inglenook.agent.strategies import ASSISTANT
+from inglenook.agent.strategies import ASSISTANT, RESEARCH
 from inglenook.context.compaction import Compacting
 from inglenook.events import RunEvent
 from inglenook.knowledge.base import Knowledge
 from inglenook.providers.catalogue import ModelCatalogue
+from inglenook.research.sub_agent import research_agent
+from inglenook.research.web_research import WebResearchTool
 from inglenook.run_request import RequestLimits
 from inglenook.runs.broadcast import Broadcast
 from inglenook.runs.children import Children
@@ -25,7 +27,8 @@ from inglenook.tools.base import Tool
 
 
 class OpenToolbox(Toolbox, Protocol):
-    """One that takes the `delegate` tool in: it needs the supervisor, whose agent needs the box."""
+    """One that takes the tools in that start children: they need the supervisor, whose agents need
+    the box."""
 
     delegates: Sequence[Tool]
 
@@ -50,6 +53,7 @@ def wire_runs(
     toolbox: OpenToolbox,
     child_agents: Mapping[str, ChildAgent],
     default_limits: RequestLimits,
+    strategy_limits: Mapping[str, RequestLimits] | None = None,
     tool_result_tokens: int | None = None,
 ) -> RunParts:
     context = Compacting()
@@ -62,17 +66,27 @@ def wire_runs(
         context=context,
         tool_result_tokens=tool_result_tokens,
     )
+    research = research_agent(
+        models=models,
+        knowledge=knowledge,
+        toolbox=toolbox,
+        context=context,
+        tool_result_tokens=tool_result_tokens,
+    )
     supervisor = RunSupervisor(
         store=store,
         broadcast=broadcast,
-        agents={ASSISTANT.name: assistant},
+        agents={ASSISTANT.name: assistant, RESEARCH.name: research},
         owner=owners.id,
         default_limits=default_limits,
+        strategy_limits=strategy_limits or {},
         credentials=credentials,
     )
-    if child_agents:
-        children = Children(store=store, supervisor=supervisor, context_version=context.version)
-        toolbox.delegates = [DelegateTool(child_agents, children)]
+    children = Children(store=store, supervisor=supervisor, context_version=context.version)
+    toolbox.delegates = [
+        *([DelegateTool(child_agents, children)] if child_agents else ()),
+        *([WebResearchTool(children)] if toolbox.web_tools() else ()),
+    ]
     engine = InProcessEngine(store=store, supervisor=supervisor, owners=owners)
     service = RunService(
         store=store,

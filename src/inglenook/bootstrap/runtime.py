@@ -9,6 +9,7 @@ import aiohttp
 
 from inglenook.agent.assistant import Assistant
 from inglenook.agent.delegate import ChildAgent
+from inglenook.agent.strategies import RESEARCH
 from inglenook.bootstrap.checks import doctor_of
 from inglenook.bootstrap.models import demo_model, offered_models
 from inglenook.bootstrap.run_parts import wire_runs
@@ -87,6 +88,7 @@ async def open_runtime(
             toolbox=toolbox,
             child_agents=_child_agents(loaded),
             default_limits=_limits(loaded),
+            strategy_limits={RESEARCH.name: _research_limits(loaded)},
             tool_result_tokens=loaded.settings.limits.tool_result_tokens,
         )
         await stack.enter_async_context(parts.engine)
@@ -186,6 +188,11 @@ def _limits(loaded: Loaded) -> RequestLimits:
     return RequestLimits(
         steps=limits.steps, seconds=limits.seconds, output_tokens=limits.output_tokens
     )
+
+
+def _research_limits(loaded: Loaded) -> RequestLimits:
+    research = loaded.settings.research
+    return RequestLimits(steps=research.steps, seconds=research.timeout_s)
 
 
 def _child_agents(loaded: Loaded) -> dict[str, ChildAgent]:

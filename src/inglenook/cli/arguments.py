@@ -5,7 +5,7 @@ import typer
 STATUSES = ("queued", "running", "waiting", "complete", "incomplete", "cancelled", "failed")
 """`inglenook.events.Status`, which `--help` should not have to load pydantic for."""
 
-STRATEGIES = ("assistant",)
+STRATEGIES = ("assistant", "research")
 """As the keys of `inglenook.agent.strategies.STRATEGIES`, for the same reason."""
 
 MAX_STEPS = 1000

@@ -97,12 +97,16 @@ def compacted(
     return kept + [_shortened(message, shorten_to, shelve) for message in history[end:]]
 
 
-def transcript(messages: Sequence[Message], limit_chars: int) -> str:
+def transcript(messages: Sequence[Message], limit_chars: int, *, message_chars: int = 0) -> str:
     """The messages as one text to be summed up, each and all of them bounded.
 
     Where all are too many, the middle goes: the first say what was wanted, the last how it stands.
+
+    Args:
+        message_chars: What of each may be shown at least, however long it is.
     """
-    parts = [_line(message) for message in messages]
+    each = max(message_chars, TRANSCRIPT_CHARS_PER_MESSAGE)
+    parts = [_line(message, each) for message in messages]
     text = "\n\n".join(part for part in parts if part)
     if len(text) <= limit_chars:
         return text
@@ -128,10 +132,10 @@ def _group_starts(history: Sequence[Message], fixed: int) -> list[int]:
     return [i for i in range(fixed, len(history)) if history[i].role != "tool"]
 
 
-def _line(message: Message) -> str:
+def _line(message: Message, limit: int) -> str:
     text = message.text
-    if len(text) > TRANSCRIPT_CHARS_PER_MESSAGE:
-        text = f"{text[:TRANSCRIPT_CHARS_PER_MESSAGE]} [… {len(text):,} characters in all]"
+    if len(text) > limit:
+        text = f"{text[:limit]} [… {len(text):,} characters in all]"
     calls = "".join(f"\n(calls {call.key[:300]})" for call in message.tool_calls)
     who = {"tool": f"result of {message.tool_name}", "system": "runtime notice"}.get(
         message.role, message.role

@@ -1,16 +1,18 @@
 """Child runs: started, found again and executed within their parent's task."""
 
 import hashlib
+from collections.abc import Sequence
 
 from inglenook.agent.delegate import ChildResult, ChildTask
 from inglenook.agent.state import RunState
-from inglenook.events import decode
-from inglenook.messages import Message
+from inglenook.errors import ApprovalNeeded, CredentialNeeded
+from inglenook.events import RunEvent, RunStarted, ToolFinished, decode
+from inglenook.messages import Label, Message
 from inglenook.run_request import RequestLimits, RunRequest
 from inglenook.runs.starting import queued_row, run_started
 from inglenook.runs.supervisor import RunSupervisor
 from inglenook.runs.views import egress_totals
-from inglenook.store.base import RuntimeStore
+from inglenook.store.base import RunRow, RuntimeStore
 
 ID_TIME_CHARS = len("run_") + 11
 
@@ -32,33 +34,29 @@ class Children:
         if await self._store.get_run(task.id) is None:
             await self._create(task)
         await self._supervisor.execute_child(task.id, task.parent, task.credential)
-        stored = await self._store.read(task.id)
-        events = [decode(event.payload) for event in stored if event.payload is not None]
-        network = egress_totals([events])["requests"] > 0
+        events = await self._events(task.id)
         finished = RunState(events).finished
+        row = await self._store.get_run(task.id)
+        assert row is not None, "a run's row stays"
         if finished is None:
-            row = await self._store.get_run(task.id)
-            return ChildResult(
-                status=row.status if row else "failed",
-                explanation="It did not end.",
-                answer="",
-                sources=(),
-                network=network,
-            )
+            _raise_if_waiting(row)
         return ChildResult(
-            status=finished.status,
-            explanation=finished.explanation,
-            answer=finished.answer,
-            sources=finished.sources,
-            network=network,
+            status=finished.status if finished else row.status,
+            reason=finished.reason if finished else None,
+            explanation=finished.explanation if finished else "It did not end.",
+            answer=finished.answer if finished else "",
+            sources=finished.sources if finished else (),
+            labels=_labels(events),
+            network=egress_totals([events])["requests"] > 0,
         )
 
     async def _create(self, task: ChildTask) -> None:
         parent = await self._store.get_run(task.parent)
         assert parent is not None, "a child is started by a run"
+        seen = RunState(await self._events(task.parent)).messages
         request = RunRequest(
             model=task.agent.model or parent.model,
-            messages=(Message(role="user", text=task.task),),
+            messages=(Message(role="user", text=task.text(seen)),),
             strategy=task.agent.strategy,
             knowledge=task.permissions.knowledge,
             web=task.permissions.web,
@@ -73,5 +71,30 @@ class Children:
                 task.permissions,
                 context_version=self._context_version,
                 parent=task.parent,
+                labels=task.labels,
             ),
         )
+
+    async def _events(self, run_id: str) -> list[RunEvent]:
+        stored = await self._store.read(run_id)
+        return [decode(event.payload) for event in stored if event.payload is not None]
+
+
+def _raise_if_waiting(row: RunRow) -> None:
+    """
+    Raises:
+        CredentialNeeded, ApprovalNeeded: What the run waits for.
+    """
+    if row.status == "waiting":
+        what = f"the child run {row.id} waits: {row.reason}"
+        raise CredentialNeeded(what) if row.reason == "needs_credential" else ApprovalNeeded(what)
+
+
+def _labels(events: Sequence[RunEvent]) -> tuple[Label, ...]:
+    labels: set[Label] = {
+        label
+        for event in events
+        if isinstance(event, RunStarted | ToolFinished)
+        for label in event.labels
+    }
+    return tuple(sorted(labels))

@@ -237,6 +237,14 @@ class RunService:
                 field="strategy",
                 status=422,
             )
+        if STRATEGIES[request.strategy].needs_web and not request.web:
+            raise InvalidRequest(
+                f"strategy {request.strategy!r} works on the web, and web access is off in this "
+                "run",
+                field="web",
+                hint='send "web": true to allow it for this run, or choose another strategy',
+                status=422,
+            )
         if request.workspace or request.artifact:
             raise InvalidRequest(
                 "workspaces are not in this version; leave the field out",

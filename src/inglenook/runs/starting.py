@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from inglenook.agent.scheduler import VERSION as SCHEDULER_VERSION
 from inglenook.agent.strategies import STRATEGIES
 from inglenook.events import RunStarted, Versions
+from inglenook.messages import Label
 from inglenook.run_request import RunPermissions, RunRequest
 from inglenook.store.base import RunRow
 
@@ -44,6 +45,7 @@ def run_started(
     *,
     context_version: str,
     parent: str | None = None,
+    labels: tuple[Label, ...] = (),
 ) -> RunStarted:
     return RunStarted(
         request=request,
@@ -56,6 +58,7 @@ def run_started(
         permissions=permissions,
         parent=parent,
         today=datetime.now().astimezone().date().isoformat(),
+        labels=labels,
     )
 
 

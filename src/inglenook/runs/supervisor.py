@@ -61,14 +61,17 @@ class RunSupervisor:
         agents: Mapping[str, Agent],
         owner: str,
         default_limits: RequestLimits,
+        strategy_limits: Mapping[str, RequestLimits],
         credentials: dict[str, str],
     ) -> None:
-        """`agents` by strategy name; `credentials` by run id, filled and emptied by the service."""
+        """`agents` and `strategy_limits` by strategy name; `credentials` by run id, filled and
+        emptied by the service."""
         self._store = store
         self._broadcast = broadcast
         self._agents = agents
         self._owner = owner
         self._default_limits = default_limits
+        self._strategy_limits = strategy_limits
         self._credentials = credentials
         self._cancelled: set[str] = set()
         self._children: dict[str, set[str]] = {}
@@ -180,12 +183,13 @@ class RunSupervisor:
 
     def _limits(self, started: RunStarted, prompt: PromptBuilt | None) -> Limits:
         """What a run began with holds for all of it, whatever the settings say by now."""
-        asked, default = started.request.limits, self._default_limits
-        steps = asked.steps or default.steps or STRATEGIES[started.request.strategy].max_steps
+        strategy, default = started.request.strategy, self._default_limits
+        asked, own = started.request.limits, self._strategy_limits.get(strategy, RequestLimits())
+        steps = asked.steps or own.steps or default.steps or STRATEGIES[strategy].max_steps
         return Limits(
             max_steps=prompt.max_steps if prompt else steps,
-            max_seconds=asked.seconds or default.seconds,
-            max_output_tokens=asked.output_tokens or default.output_tokens,
+            max_seconds=asked.seconds or own.seconds or default.seconds,
+            max_output_tokens=asked.output_tokens or own.output_tokens or default.output_tokens,
         )
 
     async def _work(self, taken: Taken) -> Outcome:
@@ -219,7 +223,7 @@ class RunSupervisor:
 
     async def _finish(self, taken: Taken, ending: Ending) -> None:
         state, run = taken.state, taken.run
-        answer = state.last_text
+        answer = state.answer
         try:
             for child in state.open_children:
                 await self.end_orphan(child)

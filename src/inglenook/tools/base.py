@@ -20,6 +20,8 @@ class ToolSpec:
     effect: Effect
     open_world: bool = False
     """Its calls may leave this machine; what does is recorded (`tools/egress.py`)."""
+    needs_web: bool = False
+    """It exists only where the run may use the web, though its own calls send nothing."""
     may_be_long: bool = True
     """A result may exceed what a model is shown at once, and is then read on with `read_result`."""
     volatile: bool = False

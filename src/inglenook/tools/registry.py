@@ -12,7 +12,7 @@ from typing import Protocol
 
 from pydantic import BaseModel, ValidationError
 
-from inglenook.errors import RunEnded, StoreError, ToolError
+from inglenook.errors import ApprovalNeeded, RunEnded, StoreError, ToolError
 from inglenook.events import Effect, ToolFinished, ToolStarted
 from inglenook.messages import ToolCall, ToolOutput, ToolSchema
 from inglenook.providers.calls import MALFORMED_ARGUMENTS
@@ -124,10 +124,10 @@ async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
         arguments, changes = validated(spec, call)
         has_begun = True
         output = await tool.run(arguments, run.for_call(call.id, departures or run.sink))
-        is_error = False
+        is_error = output.is_error
     except ToolError as error:
         output = ToolOutput(text=str(error))
-    except (StoreError, RunEnded):
+    except (StoreError, RunEnded, ApprovalNeeded):
         raise
     except Exception:
         logger.exception("tool %s crashed in run %s", spec.name, run.run_id)
