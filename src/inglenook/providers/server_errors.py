@@ -104,7 +104,10 @@ def _advice(status: int | None, words: str, model: str) -> str:
     if _NO_THINKING.search(words):
         return f"Remove `thinking` from the configuration of model {model!r}."
     if status in (401, 403):
-        return "Check the key: the model's `api_key_env` must name a variable that holds it."
+        return (
+            "Check the key: OPENAI_API_KEY, or for a configured model the variable that its "
+            "`api_key_env` names."
+        )
     if status is not None and 300 <= status < 400:
         return "Redirects are not followed; set `base_url` to where the server really is."
     if status in (404, 405):
