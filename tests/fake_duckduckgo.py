@@ -2,7 +2,7 @@
 
 async with FakeDuckDuckGo(page(organic(url="https://a.test/", title="A"))) as server:
     ...                       # point an engine at server.url
-assert server.queries == [{"q": "otters", ...}]
+assert server.asked[0].form["q"] == "otters"
 """
 
 import asyncio
@@ -11,6 +11,8 @@ from html import escape
 from urllib.parse import quote
 
 from aiohttp import web
+
+from tests.fake_web import Asked, FakeWeb
 
 BOT_CHECK = """<!DOCTYPE html><html><body>
 <form id="challenge-form" action="//duckduckgo.com/anomaly.js?sv=html&amp;cc=botnet" method="POST">
@@ -70,41 +72,21 @@ NO_RESULTS = page(
 
 
 @dataclass(kw_only=True)
-class FakeDuckDuckGo:
-    body: str = field(default=NO_RESULTS, kw_only=False)
+class FakeDuckDuckGo(FakeWeb):
+    """Serves one body to whoever posts a form to `/html/` or `/lite/`."""
+
+    body: str | bytes = field(default=NO_RESULTS, kw_only=False)
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict[str, str])
-    delay_s: float = 0.0
-    queries: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
-    seen_headers: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
-    sent_bytes: list[int] = field(default_factory=list[int])
-    port: int = 0
+    is_silent: bool = False
+    """It never answers."""
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    async def __aenter__(self) -> "FakeDuckDuckGo":
-        app = web.Application()
-        app.router.add_post("/html/", self._search)
-        self._runner = web.AppRunner(
-            app, handler_cancellation=True, access_log=None, shutdown_timeout=0.05
-        )
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        addresses: list[tuple[str, int]] = self._runner.addresses
-        self.port = addresses[0][1]
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._runner.cleanup()
-
-    async def _search(self, request: web.Request) -> web.Response:
-        self.sent_bytes.append(len(request.path_qs) + len(await request.read()))
-        form = await request.post()
-        self.queries.append({name: str(value) for name, value in form.items()})
-        self.seen_headers.append({name.lower(): value for name, value in request.headers.items()})
-        await asyncio.sleep(self.delay_s)
+    async def answer(self, asked: Asked) -> web.Response:
+        if asked.method != "POST" or asked.path not in ("/html/", "/lite/"):
+            return web.Response(status=404)
+        if self.is_silent:
+            await asyncio.Event().wait()
+        body = self.body.encode() if isinstance(self.body, str) else self.body
         return web.Response(
-            text=self.body, status=self.status, content_type="text/html", headers=self.headers
+            body=body, status=self.status, content_type="text/html", headers=self.headers
         )

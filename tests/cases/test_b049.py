@@ -5,17 +5,16 @@ from pathlib import Path
 import pytest
 
 from inglenook.events import ToolFinished
-from inglenook.tools.web import WebSearchTool
-from inglenook.web.duckduckgo import DuckDuckGo
 from tests.fake_duckduckgo import BOT_CHECK, FakeDuckDuckGo
 from tests.support import bench, call, replies, say
+from tests.web.searching import search_tool
 
 
 @pytest.mark.parametrize("status", [200, 202])
 async def test_model_is_told_not_to_rephrase(tmp_path: Path, status: int) -> None:
     async with FakeDuckDuckGo(BOT_CHECK, status=status) as server:
         provider = replies(say("", call("web_search", query="otters")), say("It was blocked."))
-        async with bench(tmp_path, provider, web=[WebSearchTool(DuckDuckGo(server.url))]) as b:
+        async with bench(tmp_path, provider, web=[search_tool(server.url)]) as b:
             run = await b.run(web=True)
             events = await b.service.events(run["id"])
     [finished] = [each for each in events if isinstance(each, ToolFinished)]

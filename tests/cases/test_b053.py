@@ -2,7 +2,7 @@
 
 from inglenook.web.duckduckgo import DuckDuckGo
 from tests.fake_duckduckgo import FakeDuckDuckGo, organic, page
-from tests.web.test_duckduckgo import Ledger
+from tests.web.searching import Ledger, loopback
 
 
 async def test_text_reads_as_on_the_page() -> None:
@@ -12,7 +12,9 @@ async def test_text_reads_as_on_the_page() -> None:
         snippet="Learn <b>Python</b>fast and <b>well</b>.",
     )
     async with FakeDuckDuckGo(page(row)) as server:
-        found = await DuckDuckGo(server.url).search("x", recency=None, limit=5, egress=Ledger())
+        found = await DuckDuckGo(loopback(), url=server.url).search(
+            "x", recency=None, limit=5, egress=Ledger()
+        )
     [result] = found.results
     assert result.title == "The Python 3 & 4 guide"
     assert result.snippet == "Learn Pythonfast and well."

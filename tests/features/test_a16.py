@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from inglenook.events import ToolFinished
-from inglenook.tools.web import WebSearchTool
-from inglenook.web.duckduckgo import DEFAULT_URL, DuckDuckGo
+from inglenook.web.duckduckgo import DEFAULT_URL
 from tests.fake_duckduckgo import FakeDuckDuckGo, organic, page
 from tests.support import bench, call, replies, say
+from tests.web.searching import search_tool
 
 ROWS = page(
     organic(url="https://otters.test/", title="All about otters", snippet="They hold hands."),
@@ -24,11 +24,11 @@ async def test_results_reach_the_model_and_the_answers_sources(tmp_path: Path) -
             say("", call("web_search", query="otters", recency="week")),
             say("They hold hands [1]."),
         )
-        tools = [WebSearchTool(DuckDuckGo(server.url))]
+        tools = [search_tool(server.url)]
         async with bench(tmp_path, provider, web=tools) as b:
             run = await b.run(web=True)
             events = await b.service.events(run["id"])
-    assert (server.queries[0]["q"], server.queries[0]["df"]) == ("otters", "w")
+    assert (server.asked[0].form["q"], server.asked[0].form["df"]) == ("otters", "w")
     [finished] = [event for event in events if isinstance(event, ToolFinished)]
     assert "[1] All about otters\nhttps://otters.test/\nThey hold hands." in finished.result
     assert "[2] Seals\nhttps://seals.test/\nThey clap." in finished.result

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 from inglenook.events import EgressFinished, EgressStarted, ToolFinished, ToolStarted
-from inglenook.tools.web import WebSearchTool
-from inglenook.web.duckduckgo import DuckDuckGo
 from tests.fake_duckduckgo import NO_RESULTS, FakeDuckDuckGo
 from tests.support import EchoTool, bench, call, replies, say, types
+from tests.web.searching import search_tool
 
 
 async def test_web_calls_carry_the_flag_and_local_calls_do_not(tmp_path: Path) -> None:
@@ -14,7 +13,7 @@ async def test_web_calls_carry_the_flag_and_local_calls_do_not(tmp_path: Path) -
         provider = replies(
             say("", call("echo", text="x"), call("web_search", query="otters")), say("done")
         )
-        tool = WebSearchTool(DuckDuckGo(server.url))
+        tool = search_tool(server.url)
         async with bench(tmp_path, provider, tools=[EchoTool()], web=[tool]) as b:
             run = await b.run(web=True)
             events = await b.service.events(run["id"])
@@ -30,7 +29,7 @@ async def test_every_request_is_on_the_runs_ledger_before_it_leaves(tmp_path: Pa
             say("", call("web_search", "two", query="seals")),
             say("done"),
         )
-        async with bench(tmp_path, provider, web=[WebSearchTool(DuckDuckGo(server.url))]) as b:
+        async with bench(tmp_path, provider, web=[search_tool(server.url)]) as b:
             run = await b.run(web=True)
             events = await b.service.events(run["id"])
             ledger = await b.service.egress(run["id"])
@@ -42,7 +41,7 @@ async def test_every_request_is_on_the_runs_ledger_before_it_leaves(tmp_path: Pa
     assert (first.why, first.permission, first.bytes_out) == (
         "web_search",
         "web",
-        server.sent_bytes[0],
+        server.asked[0].size_bytes,
     )
     ends = [each for each in events if isinstance(each, EgressFinished)]
     assert [(each.n, each.status, each.bytes_in) for each in ends] == [
@@ -52,6 +51,6 @@ async def test_every_request_is_on_the_runs_ledger_before_it_leaves(tmp_path: Pa
     assert len(ledger) == 2
     assert run["egress"] == {
         "requests": 2,
-        "bytes_out": sum(server.sent_bytes),
+        "bytes_out": sum(each.size_bytes for each in server.asked),
         "bytes_in": 2 * len(NO_RESULTS),
     }

@@ -3,17 +3,16 @@
 from pathlib import Path
 
 from inglenook.events import ToolFinished
-from inglenook.tools.web import WebSearchTool
-from inglenook.web.duckduckgo import DuckDuckGo
 from tests.fake_duckduckgo import FakeDuckDuckGo
 from tests.support import bench, call, replies, say
+from tests.web.searching import search_tool
 
 
 async def test_changed_markup_is_an_error_that_says_so(tmp_path: Path) -> None:
     redesigned = "<!DOCTYPE html><main><article><a href='https://a.test/'>A</a></article></main>"
     async with FakeDuckDuckGo(redesigned) as server:
         provider = replies(say("", call("web_search", query="otters")), say("I could not search."))
-        async with bench(tmp_path, provider, web=[WebSearchTool(DuckDuckGo(server.url))]) as b:
+        async with bench(tmp_path, provider, web=[search_tool(server.url)]) as b:
             run = await b.run(web=True)
             events = await b.service.events(run["id"])
     [finished] = [each for each in events if isinstance(each, ToolFinished)]

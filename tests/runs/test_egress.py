@@ -4,10 +4,9 @@ from pathlib import Path
 
 from inglenook.events import EgressFinished, EgressStarted, RunEvent, ToolFinished
 from inglenook.runs.views import egress_ledger, egress_totals
-from inglenook.tools.web import WebSearchTool
-from inglenook.web.duckduckgo import DuckDuckGo
 from tests.fake_duckduckgo import FakeDuckDuckGo
 from tests.support import bench, call, replies, say
+from tests.web.searching import search_tool
 
 
 def begins(n: int) -> EgressStarted:
@@ -50,7 +49,7 @@ async def test_a_search_that_reached_nobody_left_nothing(tmp_path: Path):
     async with FakeDuckDuckGo() as server:
         nobody = server.url
     provider = replies(say("", call("web_search", query="otters")), say("done"))
-    async with bench(tmp_path, provider, web=[WebSearchTool(DuckDuckGo(nobody))]) as b:
+    async with bench(tmp_path, provider, web=[search_tool(nobody)]) as b:
         run = await b.run(web=True)
         assert run["egress"] == {"requests": 0, "bytes_out": 0, "bytes_in": 0}
         [entry] = await b.service.egress(run["id"])

@@ -2,47 +2,34 @@
 
 import asyncio
 import socket
-from dataclasses import dataclass, field
-from typing import Any, NoReturn
 
 import pytest
 
-from inglenook.egress import OutgoingRequest
-from inglenook.web import duckduckgo
+from inglenook.web import engine as web_engine
+from inglenook.web.addresses import AddressPolicy
 from inglenook.web.base import Recency, SearchOutcome
 from inglenook.web.duckduckgo import DuckDuckGo
+from inglenook.web.http import HttpTransport
 from tests.fake_duckduckgo import BOT_CHECK, NO_RESULTS, FakeDuckDuckGo, ad, organic, page
-
-
-@dataclass
-class Ledger:
-    """An `Egress` that only remembers."""
-
-    entries: list[Any] = field(default_factory=list[Any])
-
-    async def started(self, request: OutgoingRequest) -> int:
-        self.entries.append((request.method, request.host, request.path, request.size_bytes))
-        return len(self.entries)
-
-    def finished(self, n: int, *, status: int | None, bytes_in: int, sent: bool) -> None:
-        self.entries.append((n, status, bytes_in, sent))
+from tests.web.searching import Ledger, ask, loopback
 
 
 async def search(
     server: FakeDuckDuckGo, query: str = "otters", *, recency: Recency | None = None, limit: int = 8
 ) -> SearchOutcome:
-    engine = DuckDuckGo(server.url)
-    return await engine.search(query, recency=recency, limit=limit, egress=Ledger())
+    engine = DuckDuckGo(loopback(), url=server.url)
+    return await ask(engine, query, recency=recency, limit=limit)
 
 
 async def test_query_is_sent_as_the_pages_own_form() -> None:
     async with FakeDuckDuckGo(page(organic(url="https://a.test/", title="A"))) as server:
         await search(server, "sea otters & más")
         await search(server, recency="month")
-    assert server.queries[0] == {"q": "sea otters & más", "b": "", "l": "", "s": "0", "df": ""}
-    assert server.queries[1]["df"] == "m"
-    assert server.seen_headers[0]["user-agent"].startswith("Inglenook/")
-    assert "cookie" not in server.seen_headers[1]
+    first, second = server.asked
+    assert first.form == {"q": "sea otters & más", "b": "", "l": "", "s": "0", "df": ""}
+    assert second.form["df"] == "m"
+    assert first.headers["user-agent"].startswith("Inglenook/")
+    assert "cookie" not in second.headers
 
 
 @pytest.mark.parametrize(
@@ -51,7 +38,7 @@ async def test_query_is_sent_as_the_pages_own_form() -> None:
 async def test_recency_becomes_the_date_filter(recency: Recency, df: str) -> None:
     async with FakeDuckDuckGo() as server:
         await search(server, recency=recency)
-        assert server.queries[0]["df"] == df
+        assert server.asked[0].form["df"] == df
 
 
 async def test_title_keeps_its_own_rows_snippet() -> None:
@@ -132,14 +119,14 @@ async def test_redirects_are_not_followed() -> None:
         moved = {"Location": f"{other.url}/html/"}
         async with FakeDuckDuckGo("", status=307, headers=moved) as server:
             found = await search(server)
-        assert other.queries == []
+        assert other.asked == []
     assert found.outcome == "unreachable"
     assert "307" in found.detail
 
 
 async def test_slow_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(duckduckgo, "TIMEOUT_S", 0.05)
-    async with FakeDuckDuckGo(delay_s=5) as server:
+    monkeypatch.setattr(web_engine, "TIMEOUT_S", 0.05)
+    async with FakeDuckDuckGo(is_silent=True) as server:
         found = await search(server)
     assert found.outcome == "unreachable"
 
@@ -148,8 +135,8 @@ async def test_nobody_there_is_unreachable_and_on_the_ledger_as_not_sent() -> No
     ledger = Ledger()
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound and not listening: refused for sure
-        engine = DuckDuckGo(f"http://127.0.0.1:{taken.getsockname()[1]}")
-        found = await engine.search("x", recency=None, limit=8, egress=ledger)
+        engine = DuckDuckGo(loopback(), url=f"http://127.0.0.1:{taken.getsockname()[1]}")
+        found = await ask(engine, "x", egress=ledger)
     assert found.outcome == "unreachable"
     assert ledger.entries == [
         ("POST", "127.0.0.1", "/html/", len("/html/q=x&b=&l=&s=0&df=")),
@@ -157,16 +144,19 @@ async def test_nobody_there_is_unreachable_and_on_the_ledger_as_not_sent() -> No
     ]
 
 
-async def test_a_name_that_nobody_knows_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def unknown(*_: object, **__: object) -> NoReturn:
+class EmptyDirectory:
+    """A `Resolver` that knows no name."""
+
+    async def resolve(self, host: str, port: int) -> list[str]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", unknown)
+
+async def test_a_name_that_nobody_knows_sends_nothing() -> None:
     ledger = Ledger()
-    engine = DuckDuckGo("http://search.invalid")
-    found = await engine.search("x", recency=None, limit=8, egress=ledger)
+    transport = HttpTransport(AddressPolicy(), resolver=EmptyDirectory())
+    found = await ask(DuckDuckGo(transport, url="http://search.test"), egress=ledger)
     assert found.outcome == "unreachable"
-    assert ledger.entries[1] == (1, None, 0, False)
+    assert not any(entry[-1] for entry in ledger.entries[1:]), "sent"
 
 
 async def test_a_connection_that_breaks_after_the_question_has_sent_it() -> None:
@@ -178,9 +168,8 @@ async def test_a_connection_that_breaks_after_the_question_has_sent_it() -> None
     async with server:
         port = server.sockets[0].getsockname()[1]
         ledger = Ledger()
-        found = await DuckDuckGo(f"http://127.0.0.1:{port}").search(
-            "x", recency=None, limit=8, egress=ledger
-        )
+        engine = DuckDuckGo(loopback(), url=f"http://127.0.0.1:{port}")
+        found = await ask(engine, "x", egress=ledger)
     assert found.outcome == "unreachable"
     assert ledger.entries[1] == (1, None, 0, True)
 
@@ -188,6 +177,6 @@ async def test_a_connection_that_breaks_after_the_question_has_sent_it() -> None
 async def test_ledger_counts_what_the_request_says_and_the_answers_bytes() -> None:
     ledger = Ledger()
     async with FakeDuckDuckGo(NO_RESULTS) as server:
-        await DuckDuckGo(server.url).search("é", recency=None, limit=8, egress=ledger)
-        assert ledger.entries[0][3] == server.sent_bytes[0]
+        await ask(DuckDuckGo(loopback(), url=server.url), "é", egress=ledger)
+        assert ledger.entries[0][3] == server.asked[0].size_bytes
     assert ledger.entries[1] == (1, 200, len(NO_RESULTS.encode()), True)

@@ -13,6 +13,7 @@ from inglenook.agent.strategies import RESEARCH
 from inglenook.bootstrap.checks import doctor_of
 from inglenook.bootstrap.models import demo_model, offered_models
 from inglenook.bootstrap.run_parts import wire_runs
+from inglenook.bootstrap.web import search_service
 from inglenook.errors import ConfigError, StoreError
 from inglenook.knowledge.base import Knowledge, Retriever
 from inglenook.knowledge.embedder_choice import EmbedderChoice, choose_embedder
@@ -34,8 +35,8 @@ from inglenook.tools.calculator import CalculatorTool
 from inglenook.tools.clock import ClockTool
 from inglenook.tools.documents import ReadDocumentTool, SearchKnowledgeTool
 from inglenook.tools.web import WebSearchTool
-from inglenook.web.base import SearchEngine
-from inglenook.web.duckduckgo import DuckDuckGo
+from inglenook.web.base import Searcher
+from inglenook.web.search import SearchService
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +80,8 @@ async def open_runtime(
         models = offered_models(loaded, session, demo, report or _silent)
         stack.callback(models.memory.save)
         knowledge, library, embedding = await _knowledge(loaded, session, stack)
-        toolbox = StandardToolbox(_engines(loaded))
+        search = search_service(loaded)
+        toolbox = StandardToolbox(_offered(search, loaded))
         parts = wire_runs(
             store=store,
             owners=owners,
@@ -129,7 +131,8 @@ def prepare_home(home: Path) -> None:
 
 @dataclass(kw_only=False)
 class StandardToolbox:
-    engines: Sequence[SearchEngine] = ()
+    search: Searcher | None = None
+    """None: no run can search the web."""
     delegates: Sequence[Tool] = field(default=())
 
     def local_tools(self) -> Sequence[Tool]:
@@ -139,7 +142,7 @@ class StandardToolbox:
         return [SearchKnowledgeTool(retriever), ReadDocumentTool(retriever)]
 
     def web_tools(self) -> Sequence[Tool]:
-        return [WebSearchTool(engine) for engine in self.engines[:1]]
+        return [WebSearchTool(self.search)] if self.search else []
 
     def delegate_tools(self) -> Sequence[Tool]:
         return self.delegates
@@ -176,11 +179,9 @@ async def _knowledge(
     return local, local, choice
 
 
-def _engines(loaded: Loaded) -> list[SearchEngine]:
-    web = loaded.settings.web
-    if loaded.settings.approvals.web_search == "block" or not web.engines:
-        return []
-    return [DuckDuckGo(web.duckduckgo_url, proxy=web.proxy)]
+def _offered(search: SearchService, loaded: Loaded) -> SearchService | None:
+    is_blocked = loaded.settings.approvals.web_search == "block"
+    return None if is_blocked or not search.statuses() else search
 
 
 def _limits(loaded: Loaded) -> RequestLimits:
