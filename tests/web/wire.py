@@ -12,7 +12,7 @@ import sys
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from inglenook.egress import OutgoingRequest
 from inglenook.errors import NotApproved
@@ -89,7 +89,7 @@ class RawServer:
     def targets(self) -> list[str]:
         return [head.split(b" ", 2)[1].decode() for head in self.heads]
 
-    async def __aenter__(self) -> "RawServer":
+    async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._serve, self._host, 0)
         self.port: int = self._server.sockets[0].getsockname()[1]
         return self

@@ -15,7 +15,7 @@ from inglenook.web.base import (
     WebResponse,
     WebTransport,
 )
-from inglenook.web.urls import parse_url, shown_url
+from inglenook.web.urls import check_readable, parse_url, shown_url
 from inglenook.web.user_agents import user_agent_for
 
 TIMEOUT_S = 20.0
@@ -115,14 +115,11 @@ class WebFetcher:
                 "refused", f"{shown_url(visited[0])} redirects more than {MAX_REDIRECTS} times."
             )
         try:
+            check_readable(location)  # `urljoin` would drop line breaks and tabs
             request = self.request(urljoin(here, location))
-        except ValueError:  # such as `http://[`
+        except (ValueError, TransportError, PageError) as error:  # the first for `http://[`
             raise PageError(
-                "refused", f"{shown_url(here)} redirects to what is no address."
-            ) from None
-        except PageError as error:
-            raise PageError(
-                error.fault, f"{shown_url(here)} redirects to another address. {error}"
+                "refused", f"{shown_url(here)} redirects to what is not asked for. {error}"
             ) from error
         if request.url in visited:
             raise PageError(

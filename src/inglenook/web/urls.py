@@ -109,10 +109,7 @@ def parse_url(text: str) -> WebUrl:
     Raises:
         TransportError: `refused`: it is no http or https address, or not readable in one way only.
     """
-    if len(text) > MAX_URL_CHARS:
-        raise _refused(text, f"it has {len(text)} characters, the limit is {MAX_URL_CHARS}")
-    if found := _UNREADABLE.search(text):
-        raise _refused(text, f"it holds {found.group()!r}; write that as a percent escape")
+    check_readable(text)
     parts = _URL.fullmatch(text)
     scheme = parts["scheme"].lower() if parts else ""
     if parts is None or scheme not in DEFAULT_PORTS:
@@ -132,6 +129,18 @@ def parse_url(text: str) -> WebUrl:
     if len(target) > MAX_URL_CHARS:
         raise _refused(text, f"its path has over {MAX_URL_CHARS} characters when it is escaped")
     return WebUrl(scheme=scheme, host=host, port=port, target=target, ip=ip)
+
+
+def check_readable(text: str) -> None:
+    """Refuse what readers drop or mend before they read an address, each in its own way.
+
+    Raises:
+        TransportError: `refused`.
+    """
+    if len(text) > MAX_URL_CHARS:
+        raise _refused(text, f"it has {len(text)} characters, the limit is {MAX_URL_CHARS}")
+    if found := _UNREADABLE.search(text):
+        raise _refused(text, f"it holds {found.group()!r}; write that as a percent escape")
 
 
 def _check_port(text: str, port: int) -> None:
