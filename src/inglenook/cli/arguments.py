@@ -1,5 +1,7 @@
 """What an argument of the command line must be, beyond its type; a wrong one exits with 2."""
 
+from pathlib import Path
+
 import typer
 
 STATUSES = ("queued", "running", "waiting", "complete", "incomplete", "cancelled", "failed")
@@ -7,6 +9,11 @@ STATUSES = ("queued", "running", "waiting", "complete", "incomplete", "cancelled
 
 STRATEGIES = ("assistant", "research")
 """As the keys of `inglenook.agent.strategies.STRATEGIES`, for the same reason."""
+
+PERIODS = ("day", "week", "month", "year")
+"""`inglenook.web.base.Recency`, for the same reason."""
+
+REPORT_ENDINGS = (".md", ".txt")
 
 MAX_STEPS = 1000
 """As `RequestLimits.steps`."""
@@ -40,6 +47,31 @@ def strategy_name(given: str) -> str:
 def no_workspace(given: bool) -> bool:
     if given:
         raise typer.BadParameter("workspaces are not in this version; leave it out")
+    return given
+
+
+def no_deep(given: bool) -> bool:
+    if given:
+        raise typer.BadParameter("deep research is not in this version; leave it out")
+    return given
+
+
+def period(given: str | None) -> str | None:
+    if given is not None and given not in PERIODS:
+        raise typer.BadParameter(f"{given!r} is none; choose from {', '.join(PERIODS)}")
+    return given
+
+
+def report_file(given: Path | None) -> Path | None:
+    """Before anything is researched: a report that cannot be written is found out too late."""
+    if given is None:
+        return None
+    if given.suffix.lower() not in REPORT_ENDINGS:
+        raise typer.BadParameter(
+            f"{str(given)!r}: this version writes {' and '.join(REPORT_ENDINGS)} files"
+        )
+    if given.is_dir() or not given.parent.is_dir():
+        raise typer.BadParameter(f"{str(given)!r} cannot be written: there is no such folder")
     return given
 
 

@@ -5,10 +5,11 @@ import json
 import signal
 import sys
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from inglenook.cli.client import RunClient, connect
 from inglenook.cli.download import DownloadLine
@@ -57,6 +58,11 @@ async def ask(loaded: Loaded, question: Question, *, as_json: bool) -> int:
         run_id = await client.start(request)
         await follow(client, run_id, progress)
         run = await client.get(run_id)
+    return show_end(run, progress, as_json=as_json)
+
+
+def show_end(run: Mapping[str, Any], progress: Progress, *, as_json: bool) -> int:
+    """Print what a run came to; the exit code (API section 2)."""
     if as_json:
         sys.stdout.write(json.dumps(run, indent=2) + "\n")
     else:
@@ -68,14 +74,25 @@ async def ask(loaded: Loaded, question: Question, *, as_json: bool) -> int:
 
 
 async def follow(client: RunClient, run_id: str, progress: Progress) -> None:
-    """Show a run's events until it ends; Ctrl-C stops the run, and the second one the program."""
+    """Show a run's events until it ends, and what its children look for as they do; Ctrl-C stops
+    the run, and the second one the program."""
+    children: set[str] = set()
     async with asyncio.TaskGroup() as group:
         interrupted = asyncio.Event()
         stopper = group.create_task(_cancel_when(interrupted, client, run_id, progress))
         with _on_interrupt(interrupted):
             async for event in client.follow(run_id):
                 progress.event(event)
+                child = event.get("child_run_id", "")
+                if event["type"] == "child_started" and child not in children:
+                    children.add(child)
+                    group.create_task(_follow_child(client, child, progress))
         stopper.cancel()
+
+
+async def _follow_child(client: RunClient, run_id: str, progress: Progress) -> None:
+    async for event in client.follow(run_id):
+        progress.child_event(event)
 
 
 async def _cancel_when(

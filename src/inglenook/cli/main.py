@@ -11,7 +11,15 @@ from typing import Annotated
 
 import typer
 
-from inglenook.cli.arguments import no_workspace, step_count, strategy_name, text
+from inglenook.cli.arguments import (
+    no_deep,
+    no_workspace,
+    period,
+    report_file,
+    step_count,
+    strategy_name,
+    text,
+)
 from inglenook.cli.complaints import say
 from inglenook.cli.invocation import OPTIONS, Json, finish, wants_json
 from inglenook.cli.kb_commands import kb_app
@@ -107,6 +115,46 @@ def ask(
         sample=sample,
     )
     finish(command, question=asked, as_json=wants_json(json))
+
+
+@app.command()
+def research(
+    question: Annotated[
+        str, typer.Argument(help="What to find out; - reads it from stdin.", callback=text)
+    ],
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Not in this version.", callback=no_deep)
+    ] = False,
+    ask: Annotated[bool, typer.Option("--ask", help="Approve each query at the terminal.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="Write the report to FILE.md or FILE.txt.", callback=report_file
+        ),
+    ] = None,
+    recency: Annotated[
+        str | None,
+        typer.Option(help="Only results of the last day, week, month or year.", callback=period),
+    ] = None,
+    model: Model = None,
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", help="Of each reply of the model.", min=1)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Research a question on the web, which this command allows: the report goes to stdout."""
+    from inglenook.cli.research import Research
+    from inglenook.cli.research import research as command
+
+    asked = Research(
+        question=sys.stdin.read() if question == "-" else question,
+        model=model,
+        asks=ask,
+        recency=recency,
+        out=out,
+        max_tokens=max_tokens,
+    )
+    finish(command, asked=asked, as_json=wants_json(json))
 
 
 @app.command()

@@ -4,6 +4,7 @@ import sys
 import unicodedata
 from collections.abc import Mapping
 from typing import Any, TextIO
+from urllib.parse import urlsplit
 
 PREVIEW_CHARS = 100
 REJECTED = {
@@ -45,6 +46,7 @@ class Progress:
         self._stream = stream or sys.stderr
         self._colour = self._stream.isatty() if colour is None else colour
         self._asked_for_web = False
+        self._strategy = ""
 
     def line(self, text: str, style: str = "") -> None:
         """Print `text`, whoever wrote it: the only escapes that come out are ours."""
@@ -60,9 +62,12 @@ class Progress:
         match event["type"]:
             case "run_started":
                 self._asked_for_web = event["request"]["web"]
+                self._strategy = event["request"].get("strategy", "")
             case "prompt_built":
                 if self._asked_for_web and "web_search" not in event["tools"]:
                     self.line(f"  ! no web in this run: {why_no_web(event['system'])}", "amber")
+            case "tool_started" if self._strategy == "research":
+                self._looks_for(event)
             case "tool_finished":
                 self._tool(event)
             case "context_compacted" | "model_replied":
@@ -75,6 +80,19 @@ class Progress:
                 self.line("  … resumed", "dim")
             case _:
                 pass
+
+    def child_event(self, event: Mapping[str, Any]) -> None:
+        """One stored event of a child run: what it looks for and how it goes, not what it finds."""
+        if event["type"] == "tool_started":
+            self._looks_for(event)
+        elif event["type"] == "tool_finished" and event["is_error"]:
+            self.line(f"    ! {one_line(event['result'])}", "dim")
+        elif event["type"] == "run_waiting":
+            self.line(f"    … waiting: {event['reason']}", "amber")
+
+    def _looks_for(self, event: Mapping[str, Any]) -> None:
+        if text := status_text(event["call"]):
+            self.line(f"    {text}", "dim")
 
     def _context(self, event: Mapping[str, Any]) -> None:
         if event["type"] == "context_compacted":
@@ -117,6 +135,22 @@ class Progress:
         )
         if run["status"] != "complete":
             self.line(f"  {run['explanation'] or ''}", "red")
+
+
+def status_text(call: Mapping[str, Any]) -> str | None:
+    """What a research call is about, in a word and one of its arguments; None for other calls."""
+    arguments = call["arguments"]
+    match call["name"]:
+        case "web_search":
+            return f"Search: {one_line(str(arguments.get('query', '')))}"
+        case "visit_webpage":
+            url = str(arguments.get("url", ""))
+            try:
+                return f"Read: {one_line(urlsplit(url).hostname or url)}"
+            except ValueError:  # such as `http://[`
+                return f"Read: {one_line(url)}"
+        case _:
+            return None
 
 
 def why_no_web(system: str) -> str:
