@@ -1,14 +1,20 @@
-"""RuntimeStore: durable facts about runs. The event log is the run; a row is its index card."""
+"""RuntimeStore: durable facts about runs. The event log is the run; a row is its index card.
+
+One small Protocol a concern, for who needs no more; `RuntimeStore` is all of them.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
-from inglenook.errors import Reason
+from inglenook.errors import Conflict, Reason
 from inglenook.events import RunEvent, RunStarted, Status
+from inglenook.messages import Label
 
 InboxKind = Literal["cancel"]
+ApprovalStatus = Literal["pending", "approved", "edited", "denied", "timed_out", "expired"]
+"""`timed_out`: nobody decided in time. `expired`: the run ended before anybody decided."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +36,8 @@ class RunRow:
     epoch: int
     """Grows with every lease; an append with an older one fails."""
     lease_until: datetime | None
+    labels: tuple[Label, ...] = ()
+    """What the run has read so far."""
 
 
 class StoredEvent(NamedTuple):
@@ -55,6 +63,50 @@ class InboxItem:
     run_id: str
     kind: InboxKind
     payload: dict[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovalRow:
+    """A call that waits for a person, or what became of it."""
+
+    run_id: str
+    call_id: str
+    root_id: str
+    """The top-level run: who may see it may decide, and it goes on then."""
+    request: dict[str, object]
+    """What a person is shown, as JSON; empty once erased."""
+    sha256: str
+    """Of what would be sent; empty once erased."""
+    created_at: datetime
+    expires_at: datetime
+    status: ApprovalStatus = "pending"
+    decided_at: datetime | None = None
+    arguments: dict[str, object] | None = None
+    """What a person made of the call's arguments."""
+    by: str | None = None
+
+
+class AlreadyDecided(Conflict):
+    """`row` is the approval as it stands: decided, or pending after its time."""
+
+    def __init__(self, row: ApprovalRow) -> None:
+        what = (
+            f"ran out at {row.expires_at.isoformat(timespec='seconds')}"
+            if row.status == "pending"
+            else f"is {row.status} already"
+        )
+        super().__init__(
+            f"the approval of call {row.call_id!r} of run {row.run_id!r} {what}", field="decision"
+        )
+        self.row = row
+
+
+@dataclass(frozen=True, kw_only=True)
+class CacheEntry:
+    value: bytes
+    fetched_at: datetime
+    labels: tuple[Label, ...] = ()
+    """What the run had read that fetched it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +155,7 @@ class Claim:
     log: RunLog
 
 
-class RuntimeStore(Protocol):
+class RunStore(Protocol):
     async def create_run(
         self, row: RunRow, started: RunStarted, *, idempotency_key: str | None = None
     ) -> RunRow:
@@ -128,6 +180,12 @@ class RuntimeStore(Protocol):
         """Queued and running runs, oldest first."""
         ...
 
+    async def session_labels(self, session: str, *, user: str | None = None) -> tuple[Label, ...]:
+        """What the runs of a conversation have read so far, of this user (None: of anybody)."""
+        ...
+
+
+class EventLog(Protocol):
     async def claim(
         self, run_id: str, owner: str, committed: Committed, *, epoch: int | None = None
     ) -> Claim | None:
@@ -160,6 +218,8 @@ class RuntimeStore(Protocol):
         """Events with a larger `seq` than `after`, in order."""
         ...
 
+
+class Inbox(Protocol):
     async def post(self, run_id: str, kind: InboxKind, payload: dict[str, object]) -> None:
         """Write to a run's inbox; anybody may. A run that has ended has none any more."""
         ...
@@ -168,8 +228,88 @@ class RuntimeStore(Protocol):
         """Remove and return what lies in the inboxes of these runs."""
         ...
 
+
+class ApprovalStore(Protocol):
+    """What is pending when its run ends, or its root, is `expired` in the same transaction."""
+
+    async def ask_approval(self, row: ApprovalRow) -> ApprovalRow:
+        """Store a question, on the disk itself; one that was asked before comes back as it stands.
+        Of a run that has ended it is `expired` from the start."""
+        ...
+
+    async def get_approval(self, run_id: str, call_id: str) -> ApprovalRow | None: ...
+
+    async def list_approvals(
+        self,
+        status: ApprovalStatus | None = None,
+        *,
+        root_id: str | None = None,
+        user: str | None = None,
+    ) -> list[ApprovalRow]:
+        """Oldest first; `user` is the one of the top-level run, None everybody."""
+        ...
+
+    async def decide_approval(
+        self,
+        run_id: str,
+        call_id: str,
+        *,
+        status: ApprovalStatus,
+        arguments: dict[str, object] | None = None,
+        by: str | None = None,
+        now: datetime,
+    ) -> ApprovalRow:
+        """Decide what is pending, once, on the disk itself. Of many who try one succeeds.
+
+        Args:
+            now: At or after `expires_at` only `timed_out` and `expired` are taken.
+
+        Raises:
+            AlreadyDecided: It was decided before, or its time has run out.
+            NotFound: Nobody asked for it.
+        """
+        ...
+
+    async def due_approvals(self, now: datetime) -> list[ApprovalRow]:
+        """Pending ones whose time has run out."""
+        ...
+
+
+class Cache(Protocol):
+    async def cache_get(self, kind: str, key: str, *, since: datetime) -> CacheEntry | None:
+        """What was fetched at `since` or later; reading it does not make it younger."""
+        ...
+
+    async def cache_put(
+        self,
+        kind: str,
+        key: str,
+        value: bytes,
+        *,
+        fetched_at: datetime,
+        labels: Sequence[Label],
+        max_bytes: int,
+        since: datetime,
+    ) -> None:
+        """Store an entry in place of the one before.
+
+        What was fetched before `since` goes, then the oldest until all values together take
+        `max_bytes` at most.
+        """
+        ...
+
+    async def cache_clear(self) -> int:
+        """Remove everything, from the disk too; how many entries there were."""
+        ...
+
+
+class RuntimeStore(RunStore, EventLog, Inbox, ApprovalStore, Cache, Protocol):
     async def erase(self, run_id: str) -> int:
-        """Remove the payloads of a run's events, keep their headers; how many were removed."""
+        """Remove what was said in a run and its children; how many events lost their payload.
+
+        Their headers stay, and the rows of its approvals without what was to be sent. What the web
+        cache took in while it went on goes.
+        """
         ...
 
     async def verify(self, run_id: str | None = None) -> ChainReport: ...

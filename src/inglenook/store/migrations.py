@@ -39,7 +39,38 @@ def _001_runs_and_events(db: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_001_runs_and_events,)
+def _002_labels_and_approvals(db: sqlite3.Connection) -> None:
+    db.execute("ALTER TABLE runs ADD COLUMN labels TEXT NOT NULL DEFAULT '[]'")
+    db.execute("CREATE INDEX runs_by_session ON runs (session) WHERE session IS NOT NULL")
+    db.execute(
+        """CREATE TABLE approvals (
+            run_id TEXT NOT NULL, call_id TEXT NOT NULL, root_id TEXT NOT NULL,
+            request TEXT NOT NULL, status TEXT NOT NULL, sha256 TEXT NOT NULL,
+            created_at TEXT NOT NULL, expires_at TEXT NOT NULL, decided_at TEXT,
+            arguments TEXT, by TEXT,
+            PRIMARY KEY (run_id, call_id)
+        ) WITHOUT ROWID"""
+    )
+    db.execute("CREATE INDEX approvals_by_root ON approvals (root_id)")
+    db.execute("CREATE INDEX approvals_open ON approvals (expires_at) WHERE status = 'pending'")
+
+
+def _003_cache(db: sqlite3.Connection) -> None:
+    db.execute(
+        """CREATE TABLE cache (
+            id INTEGER PRIMARY KEY, kind TEXT NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL,
+            size INTEGER NOT NULL, fetched_at TEXT NOT NULL, labels TEXT NOT NULL,
+            UNIQUE (kind, key)
+        )"""
+    )
+    db.execute("CREATE INDEX cache_by_age ON cache (fetched_at, size)")
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    _001_runs_and_events,
+    _002_labels_and_approvals,
+    _003_cache,
+)
 
 
 def migrate(db: sqlite3.Connection) -> None:

@@ -15,12 +15,13 @@ from inglenook.events import RunEvent, RunFinished, encode
 from inglenook.store.base import Committed, StoredEvent
 from inglenook.store.chain import GENESIS, link, payload_digest, seal
 from inglenook.store.columns import now
-from inglenook.store.run_table import EVENTS_OF_THE_ROW, keep_in_step
+from inglenook.store.run_table import changes_row, keep_in_step
 from inglenook.store.writer import GroupWriter, Job
 
 LINGER_S = 0.004
 """How long an event may wait for others when nobody waits for it; readers see it that later."""
 ROWS_PER_INSERT = 32
+NO_LIMIT = -1
 Head: TypeAlias = tuple[int, bytes]
 """`seq` and MAC of a run's last event."""
 
@@ -137,7 +138,7 @@ class SqliteRunLog:
         return future
 
     def job(self, appends: list[Append], sync: bool) -> Job:
-        of_the_row = [each for each in appends if isinstance(each.event, EVENTS_OF_THE_ROW)]
+        of_the_row = [each for each in appends if changes_row(each.event)]
         return Job(
             run=lambda db: self._insert(db, appends, of_the_row),
             done=lambda stored, error: self._done(stored, error, on_disk=sync),
@@ -224,6 +225,34 @@ def last_event(db: sqlite3.Connection, run_id: str) -> Head:
     return db.execute(
         "SELECT seq, mac FROM events WHERE run_id = ? ORDER BY seq DESC LIMIT 1", (run_id,)
     ).fetchone()
+
+
+def read_events(db: sqlite3.Connection, run_id: str, after: int, limit: int) -> list[StoredEvent]:
+    found = db.execute(
+        "SELECT seq, at, type, payload FROM events WHERE run_id = ? AND seq > ?"
+        " ORDER BY seq LIMIT ?",
+        (run_id, after, limit),
+    )
+    return [
+        StoredEvent(run_id=run_id, seq=seq, at=at, type=type, payload=_as_bytes(payload))
+        for seq, at, type, payload in found
+    ]
+
+
+def erase_payloads(db: sqlite3.Connection, run_id: str) -> int:
+    """How many events of a run and its children lost theirs."""
+    return db.execute(
+        "UPDATE events SET payload = NULL WHERE payload IS NOT NULL AND"
+        " run_id IN (SELECT id FROM runs WHERE id = ?1 OR parent = ?1)",
+        (run_id,),
+    ).rowcount
+
+
+def _as_bytes(payload: object) -> bytes | None:
+    """Another program may have left text in the column: `verify` says so, reading goes on."""
+    if payload is None or isinstance(payload, bytes):
+        return payload
+    return str(payload).encode(errors="replace")
 
 
 def _insert_seal(db: sqlite3.Connection, key: bytes, run_id: str, seq: int, mac: bytes) -> None:

@@ -4,32 +4,48 @@ The log is the run; what stands here is kept in step with it, in the same transa
 knows threads: each function does its work on the connection that it is handed.
 """
 
+import json
 import sqlite3
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from inglenook.events import ENDED, RunEvent, RunFinished, RunResumed, RunWaiting, Status
+from inglenook.events import (
+    ENDED,
+    RunEvent,
+    RunFinished,
+    RunResumed,
+    RunWaiting,
+    Status,
+    ToolFinished,
+)
+from inglenook.messages import Label
+from inglenook.store import approval_table
 from inglenook.store.base import RunRow
 from inglenook.store.columns import stamp, storable
 
 LEASE_S = 30.0
-EVENTS_OF_THE_ROW = (RunFinished, RunWaiting, RunResumed)
-"""Events that change the run's index card in the same transaction."""
-
 _COLUMNS = (
     "id, session, parent, user, title, model, strategy, status, reason, explanation, "
-    "created_at, finished_at, owner, epoch, lease_until"
+    "created_at, finished_at, owner, epoch, lease_until, labels"
 )
+
+
+def changes_row(event: RunEvent) -> bool:
+    """The run's index card changes with this event, in the same transaction."""
+    if isinstance(event, ToolFinished):
+        return bool(event.labels)
+    return isinstance(event, RunFinished | RunWaiting | RunResumed)
 
 
 def insert(db: sqlite3.Connection, row: RunRow, idempotency_key: str | None) -> None:
     db.execute(
         f"INSERT INTO runs ({_COLUMNS}, idempotency_key)"  # noqa: S608 (a constant)
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             row.id, row.session, row.parent, row.user, storable(row.title), row.model,
             row.strategy, row.status, row.reason, row.explanation, stamp(row.created_at), None,
-            None, row.epoch, None, idempotency_key,
+            None, row.epoch, None, json.dumps(sorted(row.labels)), idempotency_key,
         ),
     )  # fmt: skip
 
@@ -111,7 +127,8 @@ def release_lease(db: sqlite3.Connection, run_id: str, epoch: int, explanation: 
 
 
 def keep_in_step(db: sqlite3.Connection, run_id: str, event: RunEvent, at: str) -> None:
-    """Note one of `EVENTS_OF_THE_ROW`; with the end of a run its inbox goes, too."""
+    """Note an event that `changes_row`; with the end of a run its inbox goes, too, and nobody is
+    asked for an approval any more."""
     if isinstance(event, RunFinished):
         assert event.status in ENDED
         db.execute(
@@ -120,6 +137,7 @@ def keep_in_step(db: sqlite3.Connection, run_id: str, event: RunEvent, at: str) 
             (event.status, event.reason, storable(event.explanation), at, run_id),
         )
         db.execute("DELETE FROM inbox WHERE run_id = ?", (run_id,))
+        approval_table.expire(db, run_id, at)
     elif isinstance(event, RunWaiting):
         db.execute(
             "UPDATE runs SET status = 'waiting', reason = ?, owner = NULL, lease_until = NULL"
@@ -128,6 +146,28 @@ def keep_in_step(db: sqlite3.Connection, run_id: str, event: RunEvent, at: str) 
         )
     elif isinstance(event, RunResumed):
         db.execute("UPDATE runs SET status = 'running', reason = NULL WHERE id = ?", (run_id,))
+    elif isinstance(event, ToolFinished):
+        stored = db.execute("SELECT labels FROM runs WHERE id = ?", (run_id,))
+        labels = _union(stored, event.labels)
+        db.execute("UPDATE runs SET labels = ? WHERE id = ?", (json.dumps(labels), run_id))
+
+
+def labels_of_session(db: sqlite3.Connection, session: str, user: str | None) -> tuple[Label, ...]:
+    """What the runs of a conversation have read, their children included."""
+    of_user, values = ("", (session,)) if user is None else (" AND user = ?", (session, user))
+    return _union(
+        db.execute(
+            f"SELECT DISTINCT labels FROM runs WHERE session = ?{of_user}",  # noqa: S608
+            values,
+        )
+    )
+
+
+def _union(stored: Iterable[tuple[str]], more: Iterable[Label] = ()) -> tuple[Label, ...]:
+    labels: set[Label] = set(more)
+    for (column,) in stored:
+        labels.update(json.loads(column))
+    return tuple(sorted(labels))
 
 
 def erase_words(db: sqlite3.Connection, run_id: str) -> None:
@@ -144,7 +184,7 @@ def _lease_end() -> str:
 def _row(values: tuple[Any, ...]) -> RunRow:
     (
         id, session, parent, user, title, model, strategy, status, reason, explanation,
-        created_at, finished_at, owner, epoch, lease_until,
+        created_at, finished_at, owner, epoch, lease_until, labels,
     ) = values  # fmt: skip
     return RunRow(
         id=id,
@@ -162,4 +202,5 @@ def _row(values: tuple[Any, ...]) -> RunRow:
         owner=owner,
         epoch=epoch,
         lease_until=datetime.fromisoformat(lease_until) if lease_until else None,
+        labels=tuple(json.loads(labels)),
     )
