@@ -16,6 +16,7 @@ from starlette.routing import Route
 from inglenook.api.app import ROUTERS, create_app
 from inglenook.api.services import Services
 from inglenook.runs.doctor import Check
+from inglenook.web.search import WebState
 from tests.support import Bench
 
 PATIENCE_S = 120
@@ -141,6 +142,10 @@ async def no_checks() -> Sequence[Check]:
     return [Check(name="store", state="ok", why="it answers")]
 
 
+def no_web() -> WebState:
+    return WebState(engines=(), web_search="allow", confidential="ask", browser="off", cache=False)
+
+
 async def writable() -> None: ...
 
 
@@ -152,6 +157,7 @@ def services(bench: Bench, **fields: Any) -> Services:
         library=None,
         knowledge_provider="local",
         doctor=no_checks,
+        web=no_web,
         replay_command=("false",),
         check_writable=writable,
         version="1.2.3",

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -18,10 +19,12 @@ from inglenook.providers.model_memory import ModelMemory
 from inglenook.providers.scripted import ScriptedProvider
 from inglenook.providers.speed import MeasuredProvider
 from inglenook.run_request import RunPermissions
-from inglenook.runs.doctor import Check, check_models
+from inglenook.runs.doctor import Check, check_models, check_web_search
 from inglenook.runs.starting import new_run_id, queued_row, run_started
 from inglenook.settings.load import load
 from inglenook.store.sqlite import SqliteStore
+from inglenook.web.health import EngineHealth
+from inglenook.web.search import EngineStatus
 from tests.cli.program import NOBODY
 from tests.fake_open_webui import FakeBase, FakeOpenWebUI
 from tests.scripted_server import ScriptedServer
@@ -178,10 +181,18 @@ async def test_a_demo_model_that_is_not_fetched_is_no_failure_and_is_not_fetched
 @pytest.mark.parametrize(
     ("environment", "why"),
     [
-        ({}, "duckduckgo at https://html.duckduckgo.com; for runs"),
         (
-            {"INGLENOOK_WEB__PROXY": "http://u:canary@127.0.0.1:9/"},
-            "duckduckgo at https://html.duckduckgo.com, through the proxy http://127.0.0.1:9/; for",
+            {},
+            "duckduckgo at html.duckduckgo.com (not asked yet), duckduckgo-lite at "
+            "lite.duckduckgo.com (not asked yet); for runs",
+        ),
+        (
+            {
+                "INGLENOOK_WEB__PROXY": "http://u:canary@127.0.0.1:9999/",
+                "INGLENOOK_WEB__ENGINES": '["duckduckgo"]',
+            },
+            "duckduckgo at html.duckduckgo.com (not asked yet), through the proxy "
+            "http://127.0.0.1:9999/; for",
         ),
         ({"INGLENOOK_WEB__ENGINES": "[]"}, "off: [web] engines is empty"),
         ({"INGLENOOK_APPROVALS__WEB_SEARCH": "block"}, "off: [approvals] web_search"),
@@ -194,6 +205,35 @@ async def test_search_is_told_and_not_tried(
     checks = await checks_of(tmp_path, environment)
     assert checks["web search"].why.startswith(why)
     assert checks["web search"].state == "ok"
+
+
+async def test_engines_that_lack_something_are_told_with_what(tmp_path: Path):
+    engines = {"INGLENOOK_WEB__ENGINES": '["brave", "duckduckgo", "searxng"]'}
+    checks = await checks_of(tmp_path, engines)
+    assert checks["web search"].why.startswith("duckduckgo at html.duckduckgo.com (not asked yet);")
+    assert "web.brave_api_key_env" in checks["web search by brave"].fix
+    assert "web.searxng_url" in checks["web search by searxng"].fix
+    none_left = await checks_of(tmp_path, {"INGLENOOK_WEB__ENGINES": '["brave"]'})
+    assert none_left["web search"].state == "warn"
+
+
+async def test_failed_engine_is_told_with_its_time():
+    since = datetime(2031, 2, 3, 12, 5, tzinfo=UTC)
+    health = EngineHealth(
+        state="markup_changed",
+        since=since,
+        retry_at=since + timedelta(minutes=10),
+        detail="E1 has another form.",
+    )
+    well = EngineStatus(name="e2", host="e2.test", health=EngineHealth(since=since))
+    ill = EngineStatus(name="e1", host="e1.test", health=health)
+    [check] = await check_web_search([ill, well], {}, is_blocked=False, proxy=None)
+    assert check.state == "warn"
+    assert check.why == (
+        "e1 at e1.test (markup changed since 2031-02-03 12:05 UTC, asked again from 2031-02-03 "
+        "12:15 UTC on), e2 at e2.test (ok since 2031-02-03 12:05 UTC); for runs whose user turned "
+        "the web on. Nothing was sent. E1 has another form."
+    )
 
 
 async def test_the_builtin_embedder_loads(tmp_path: Path):

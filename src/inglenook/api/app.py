@@ -14,8 +14,9 @@ from inglenook.api.openai_chat import router as openai_chat
 from inglenook.api.page import page_routes
 from inglenook.api.runs import router as runs
 from inglenook.api.services import Services
+from inglenook.api.web import router as web
 
-ROUTERS: tuple[APIRouter, ...] = (agent_run, runs, models, knowledge, openai_chat, about)
+ROUTERS: tuple[APIRouter, ...] = (agent_run, runs, models, knowledge, openai_chat, web, about)
 
 
 def create_app(services: Services) -> FastAPI:

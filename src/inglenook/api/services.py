@@ -12,6 +12,7 @@ from inglenook.knowledge.base import Knowledge, KnowledgeBase, Label
 from inglenook.providers.catalogue import ModelCatalogue
 from inglenook.runs.doctor import Check
 from inglenook.runs.service import RunService
+from inglenook.web.search import WebState
 
 
 class IngestedFile(Protocol):
@@ -68,6 +69,7 @@ class Services:
     """None where knowledge lives in Open WebUI: it is kept there."""
     knowledge_provider: Literal["local", "open-webui"]
     doctor: Callable[[], Awaitable[Sequence[Check]]]
+    web: Callable[[], WebState]
     replay_command: tuple[str, ...]
     """A program that replays the export on its standard input (see `replay_child.py`)."""
     check_writable: Callable[[], Awaitable[None]]

@@ -26,6 +26,7 @@ from inglenook.runs.doctor_knowledge import check_embedder, check_knowledge, che
 from inglenook.settings.load import Loaded
 from inglenook.store.base import RuntimeStore
 from inglenook.store.locks import Owners
+from inglenook.web.search import SearchService
 
 
 def doctor_of(
@@ -37,10 +38,10 @@ def doctor_of(
     embedding: EmbedderChoice | None,
     store: RuntimeStore,
     owners: Owners,
+    search: SearchService,
 ) -> Callable[[], Awaitable[list[Check]]]:
     """`library` and `embedding` are None where knowledge lives in Open WebUI."""
     settings, web = loaded.settings, loaded.settings.web
-    engines = [f"{engine} at {shown_address(web.duckduckgo_url)}" for engine in web.engines]
     is_blocked = settings.approvals.web_search == "block"
     proxy = web.proxy and shown_address(web.proxy)
 
@@ -54,7 +55,9 @@ def doctor_of(
         "models": lambda: check_models(models),
         "embedder": lambda: check_embedder(embedding),
         "knowledge": lambda: check_knowledge(library),
-        "web search": lambda: check_web_search(engines, is_blocked=is_blocked, proxy=proxy),
+        "web search": lambda: check_web_search(
+            search.statuses(), dict(loaded.unusable_engines), is_blocked=is_blocked, proxy=proxy
+        ),
         "workspace": check_workspace,
         "store": lambda: check_store(store),
         "engine": lambda: check_engine(settings.engine.kind, store, owners),

@@ -13,7 +13,7 @@ from inglenook.agent.strategies import RESEARCH
 from inglenook.bootstrap.checks import doctor_of
 from inglenook.bootstrap.models import demo_model, offered_models
 from inglenook.bootstrap.run_parts import wire_runs
-from inglenook.bootstrap.web import search_service
+from inglenook.bootstrap.web import search_service, web_state
 from inglenook.errors import ConfigError, StoreError
 from inglenook.knowledge.base import Knowledge, Retriever
 from inglenook.knowledge.embedder_choice import EmbedderChoice, choose_embedder
@@ -36,7 +36,7 @@ from inglenook.tools.clock import ClockTool
 from inglenook.tools.documents import ReadDocumentTool, SearchKnowledgeTool
 from inglenook.tools.web import WebSearchTool
 from inglenook.web.base import Searcher
-from inglenook.web.search import SearchService
+from inglenook.web.search import SearchService, WebState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +52,7 @@ class Runtime:
     demo: DemoModel
     assistant: Assistant
     doctor: Callable[[], Awaitable[list[Check]]]
+    web: Callable[[], WebState]
 
 
 @asynccontextmanager
@@ -110,7 +111,9 @@ async def open_runtime(
                 embedding=embedding,
                 store=store,
                 owners=owners,
+                search=search,
             ),
+            web=lambda: web_state(loaded, search),
         )
 
 

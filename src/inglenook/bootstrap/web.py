@@ -11,7 +11,7 @@ from inglenook.web.duckduckgo import DuckDuckGo
 from inglenook.web.duckduckgo_lite import DuckDuckGoLite
 from inglenook.web.health import Health
 from inglenook.web.http import HttpTransport
-from inglenook.web.search import SearchService
+from inglenook.web.search import SearchService, WebState
 from inglenook.web.searxng import SearXNG
 
 
@@ -36,3 +36,14 @@ def search_service(loaded: Loaded) -> SearchService:
     }
     usable = [name for name in web.engines if name not in loaded.unusable_engines]
     return SearchService([makers[name](transport) for name in usable], Health())
+
+
+def web_state(loaded: Loaded, search: SearchService) -> WebState:
+    settings = loaded.settings
+    return WebState(
+        engines=search.statuses(),
+        web_search=settings.approvals.web_search,
+        confidential=settings.approvals.confidential,
+        browser=settings.web.browser,
+        cache=settings.cache.enabled,
+    )

@@ -145,6 +145,7 @@ def _services(
         library=runtime.library,
         knowledge_provider=settings.knowledge.provider,
         doctor=runtime.doctor,
+        web=runtime.web,
         version=version("inglenook"),
         token=settings.server.token,
         show_reasoning=settings.server.show_reasoning,

@@ -16,10 +16,12 @@ from inglenook.providers.catalogue import THREE_WAYS, ModelCatalogue, ModelRepor
 from inglenook.runs.model_words import mode_in_words, speed_in_words, window_in_words, yes_or_no
 from inglenook.store.base import RuntimeStore
 from inglenook.store.locks import Owners
+from inglenook.web.search import EngineStatus
 
 State = Literal["ok", "warn", "fail"]
 MIN_FREE_BYTES = 1_000_000_000
 """Below this an ingest or a download is likely to end in the middle."""
+NO_ENGINES = "off: [web] engines is empty"
 MEASURE = (Message(role="user", text="Count from one to ten."),)
 MEASURE_TOKENS = 16
 MEASURE_TIMEOUT_S = 60.0
@@ -100,16 +102,45 @@ def _check_model(report: ModelReport) -> Check:
     return Check(name=name, state="ok", why=why)
 
 
-async def check_web_search(engines: Sequence[str], *, is_blocked: bool, proxy: str | None) -> Check:
-    """Tells what is set; nothing is sent, as no user turned the web on for it."""
+async def check_web_search(
+    engines: Sequence[EngineStatus],
+    missing: Mapping[str, str],
+    *,
+    is_blocked: bool,
+    proxy: str | None,
+) -> list[Check]:
+    """Tells what is set and how each engine was when it was last asked by this process; nothing is
+    sent, as no user turned the web on for it. `missing`: engines that are named and left out, and
+    what to do."""
     name = "web search"
     if is_blocked:
-        return Check(name=name, state="ok", why='off: [approvals] web_search = "block"')
+        return [Check(name=name, state="ok", why='off: [approvals] web_search = "block"')]
+    left_out = [
+        Check(name=f"{name} by {engine}", state="warn", why="left out: it cannot be asked", fix=fix)
+        for engine, fix in missing.items()
+    ]
     if not engines:
-        return Check(name=name, state="ok", why="off: [web] engines is empty")
+        why = "off: [web] engines names none that can be asked" if missing else NO_ENGINES
+        return [Check(name=name, state="warn" if missing else "ok", why=why), *left_out]
     through = f", through the proxy {proxy}" if proxy else ""
-    why = f"{', '.join(engines)}{through}; for runs whose user turned the web on. Nothing was sent."
-    return Check(name=name, state="ok", why=why)
+    told = ", ".join(map(_engine_in_words, engines))
+    why = f"{told}{through}; for runs whose user turned the web on. Nothing was sent."
+    failed = [engine.health.detail for engine in engines if engine.health.state != "ok"]
+    if not failed:
+        return [Check(name=name, state="ok", why=why), *left_out]
+    fix = "It is asked again then. Another engine in [web] engines helps meanwhile."
+    return [Check(name=name, state="warn", why=" ".join([why, *failed]), fix=fix), *left_out]
+
+
+def _engine_in_words(engine: EngineStatus) -> str:
+    health = engine.health
+    words = f"{engine.name} at {engine.host}"
+    if health.since is None:
+        return f"{words} (not asked yet)"
+    state = f"{health.state.replace('_', ' ')} since {health.since:%Y-%m-%d %H:%M} UTC"
+    if health.retry_at is None:
+        return f"{words} ({state})"
+    return f"{words} ({state}, asked again from {health.retry_at:%Y-%m-%d %H:%M} UTC on)"
 
 
 async def check_workspace() -> Check:

@@ -32,6 +32,22 @@ class EngineStatus:
     health: EngineHealth
 
 
+@dataclass(frozen=True, kw_only=True)
+class WebState:
+    """What the operator set of the web, and its engines as they are now; words of the settings."""
+
+    engines: Sequence[EngineStatus]
+    web_search: str
+    confidential: str
+    browser: str
+    cache: bool
+
+    @property
+    def can_search(self) -> bool:
+        """Runs that may use the web can search it."""
+        return bool(self.engines) and self.web_search != "block"
+
+
 class SearchService:
     """A `Searcher` over engines."""
 
