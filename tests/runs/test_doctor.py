@@ -227,7 +227,7 @@ async def test_failed_engine_is_told_with_its_time():
     )
     well = EngineStatus(name="e2", host="e2.test", health=EngineHealth(since=since))
     ill = EngineStatus(name="e1", host="e1.test", health=health)
-    [check] = await check_web_search([ill, well], {}, is_blocked=False, proxy=None)
+    [check] = await check_web_search([ill, well], [], is_blocked=False, proxy=None)
     assert check.state == "warn"
     assert check.why == (
         "e1 at e1.test (markup changed since 2031-02-03 12:05 UTC, asked again from 2031-02-03 "

@@ -56,7 +56,7 @@ def doctor_of(
         "embedder": lambda: check_embedder(embedding),
         "knowledge": lambda: check_knowledge(library),
         "web search": lambda: check_web_search(
-            search.statuses(), dict(loaded.unusable_engines), is_blocked=is_blocked, proxy=proxy
+            search.statuses(), loaded.unusable_engines.items(), is_blocked=is_blocked, proxy=proxy
         ),
         "workspace": check_workspace,
         "store": lambda: check_store(store),

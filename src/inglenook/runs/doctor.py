@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -104,7 +104,7 @@ def _check_model(report: ModelReport) -> Check:
 
 async def check_web_search(
     engines: Sequence[EngineStatus],
-    missing: Mapping[str, str],
+    missing: Collection[tuple[str, str]],
     *,
     is_blocked: bool,
     proxy: str | None,
@@ -117,7 +117,7 @@ async def check_web_search(
         return [Check(name=name, state="ok", why='off: [approvals] web_search = "block"')]
     left_out = [
         Check(name=f"{name} by {engine}", state="warn", why="left out: it cannot be asked", fix=fix)
-        for engine, fix in missing.items()
+        for engine, fix in missing
     ]
     if not engines:
         why = "off: [web] engines names none that can be asked" if missing else NO_ENGINES
