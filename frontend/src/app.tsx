@@ -11,8 +11,10 @@ import { Guard } from "./components/guard.tsx";
 import { Sheet } from "./components/sheet.tsx";
 import { useToast } from "./components/toast.tsx";
 import { type Focus, Inspector, panelsOf } from "./run/inspector.tsx";
+import { type Ledger, useLedger } from "./run/use-ledger.ts";
 import { type FollowedRun, useRun } from "./run/use-run.ts";
-import { hasEnded, questionOf } from "./run/view.ts";
+import { hasEnded, openChildren, questionOf } from "./run/view.ts";
+import { ApprovalsScreen } from "./screens/approvals.tsx";
 import { DoctorScreen } from "./screens/doctor.tsx";
 import { HomeScreen } from "./screens/home.tsx";
 import { KnowledgeScreen } from "./screens/knowledge.tsx";
@@ -33,6 +35,7 @@ export function App() {
   const path = usePath();
   const route = routeOf(path);
   const run = useRun(route.screen === "run" ? route.id : null);
+  const ledger = useLedger(run?.loaded ? run.view : null);
   const wide = useMedia(WIDE);
   const middle = useMedia(MIDDLE);
   const [focus, setFocus] = useInspectorFocus(run);
@@ -43,6 +46,7 @@ export function App() {
 
   useScreenChange(path, run, () => setSheet(null));
   useRunsRefresh(run);
+  useChildApprovals(run);
   const copyAnswer = useCopyAnswer(run);
   const onAct = (act: Act) => {
     const acts: Record<Act, () => void> = {
@@ -55,6 +59,7 @@ export function App() {
       composer: () => input.current?.focus(),
       next_step: () => focusStep(1),
       previous_step: () => focusStep(-1),
+      approval: focusApproval,
       inspector: () => (wide ? focusInspector() : run && setSheet("inspector")),
       copy: copyAnswer,
       stop,
@@ -71,8 +76,8 @@ export function App() {
     },
     [wide, setFocus],
   );
-  const inspector = run?.loaded && panelsOf(run.view).length > 0 && (
-    <Inspector view={run.view} focus={focus} onFocus={setFocus} />
+  const inspector = run?.loaded && panelsOf(run.view, ledger).length > 0 && (
+    <Inspector view={run.view} ledger={ledger} focus={focus} onFocus={setFocus} />
   );
   const asks = route.screen === "home" || route.screen === "run";
   return (
@@ -87,6 +92,7 @@ export function App() {
           <Screen
             route={route}
             run={run}
+            ledger={ledger}
             onCite={onCite}
             onInspect={
               wide
@@ -116,7 +122,7 @@ export function App() {
         </Sheet>
       )}
       {sheet === "shortcuts" && <ShortcutList onClose={() => setSheet(null)} />}
-      <Announcer view={run?.view ?? null} />
+      <Announcer view={run?.view ?? null} inbox={useData().inbox.items} />
     </div>
   );
 }
@@ -124,16 +130,19 @@ export function App() {
 interface ScreenProperties {
   route: Route;
   run: FollowedRun | null;
+  ledger: Ledger;
   onCite: (n: number) => void;
   onInspect: ((panel: Focus["panel"]) => void) | null;
 }
 
-function Screen({ route, run, onCite, onInspect }: ScreenProperties): ReactNode {
+function Screen({ route, run, ledger, onCite, onInspect }: ScreenProperties): ReactNode {
   switch (route.screen) {
     case "home":
       return <HomeScreen />;
     case "run":
-      return run && <RunScreen run={run} onCite={onCite} onInspect={onInspect} />;
+      return run && <RunScreen run={run} ledger={ledger} onCite={onCite} onInspect={onInspect} />;
+    case "approvals":
+      return <ApprovalsScreen />;
     case "knowledge":
       return <KnowledgeScreen />;
     case "models":
@@ -165,6 +174,7 @@ function Broken({ error }: { error: Error }) {
 }
 
 function TopBar({ onMenu }: { onMenu: () => void }) {
+  const { inbox } = useData();
   return (
     <header className="topbar">
       <Button small onClick={onMenu} aria-haspopup="dialog">
@@ -174,6 +184,11 @@ function TopBar({ onMenu }: { onMenu: () => void }) {
       <Link to="/" className="brand">
         {t("brand")}
       </Link>
+      {inbox.items.length > 0 && (
+        <Link to="/approvals" className="topbar-approvals">
+          {t("approvals.count", { n: inbox.items.length })}
+        </Link>
+      )}
     </header>
   );
 }
@@ -213,9 +228,11 @@ function useScreenChange(path: string, run: FollowedRun | null, onChange: () => 
     if (takeFocusRequest()) document.querySelector<HTMLElement>("main h1")?.focus();
   }, [path]);
   const question = run?.loaded ? questionOf(run.view).slice(0, 80) : "";
+  const waiting = useData().inbox.items.length;
   useEffect(() => {
-    document.title = question ? t("title.run", { question }) : t("brand");
-  }, [question]);
+    const title = question ? t("title.run", { question }) : t("brand");
+    document.title = waiting > 0 ? t("title.waiting", { n: waiting, title }) : title;
+  }, [question, waiting]);
 }
 
 /** The list of runs shows a run's new status as soon as this page knows it. */
@@ -226,6 +243,23 @@ function useRunsRefresh(run: FollowedRun | null): void {
   useEffect(() => {
     if (status) reload();
   }, [run?.view.id, status, reload]);
+}
+
+const CHILD_WATCH_MS = 3_000;
+
+/** A child run may wait for a person while those beside it keep its parent running. */
+function useChildApprovals(run: FollowedRun | null): void {
+  const reload = useData().inbox.reload;
+  const watch = run !== null && run.view.status === "running" && openChildren(run.view).length > 0;
+  useEffect(() => {
+    if (!watch) return;
+    const timer = setInterval(reload, CHILD_WATCH_MS);
+    return () => clearInterval(timer);
+  }, [watch, reload]);
+}
+
+function focusApproval(): void {
+  document.querySelector<HTMLElement>("main .approval-open")?.focus();
 }
 
 function focusStep(by: 1 | -1): void {

@@ -8,6 +8,7 @@ import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/components.css";
 import "./styles/screens.css";
+import "./styles/web.css";
 
 function Page() {
   // A new token makes everything that failed without it worth loading again.

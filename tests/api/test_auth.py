@@ -189,7 +189,16 @@ def test_a_mount_point_hides_no_private_path():
     assert wants_token({**scope("/base/api/runs"), "root_path": "/base"})
 
 
-PAGE = {"/", "/runs", "/runs/{run_id}", "/knowledge", "/models", "/doctor", "/settings"}
+PAGE = {
+    "/",
+    "/runs",
+    "/runs/{run_id}",
+    "/approvals",
+    "/knowledge",
+    "/models",
+    "/doctor",
+    "/settings",
+}
 PUBLIC = {"/health", "/assets/{name}", *PAGE}
 
 

@@ -9,7 +9,16 @@ from starlette.types import Message, Scope
 
 from inglenook.api.page import SECURITY_HEADERS, page_routes
 
-ADDRESSES = ["/", "/runs", "/runs/abc", "/knowledge", "/models", "/doctor", "/settings"]
+ADDRESSES = [
+    "/",
+    "/runs",
+    "/runs/abc",
+    "/approvals",
+    "/knowledge",
+    "/models",
+    "/doctor",
+    "/settings",
+]
 SCRIPT = b"console.log(1)"
 
 

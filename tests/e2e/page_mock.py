@@ -9,11 +9,11 @@ import asyncio
 import json
 import socket
 import threading
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,19 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from inglenook.api.page import page_routes
-from tests.e2e.page_scenes import Frame, Json, Scene
+from tests.e2e.page_mock_web import (
+    DECISIONS,
+    after,
+    approval_item,
+    decided,
+    default_web,
+    edited_requests,
+    iso,
+    ledger_of,
+    preview_of,
+    requested,
+)
+from tests.e2e.page_scenes import Approval, Child, Frame, Json, Scene
 
 JSON = dict[str, Any]
 EVENT_TAKES = timedelta(seconds=0.4)
@@ -41,6 +53,9 @@ class PlayedRun:
     """Live frames, each with the length of the log when it came."""
     created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     task: asyncio.Task[None] | None = None
+    parent: str | None = None
+    rest: Iterator[Frame] | None = None
+    """Of a run of the past that waits for a person: what comes after the decision."""
 
     @property
     def status(self) -> str:
@@ -53,14 +68,14 @@ class PlayedRun:
         return {
             "id": self.id,
             "session": self.body.get("session"),
-            "parent": None,
+            "parent": self.parent,
             "title": self.body["messages"][-1]["content"][:80],
             "status": self.status,
             "reason": None,
             "explanation": "",
             "model": self.body["model"],
             "strategy": "assistant",
-            "created_at": _iso(self.created_at),
+            "created_at": iso(self.created_at),
             "finished_at": None,
         }
 
@@ -74,7 +89,7 @@ class PlayedRun:
         return sum(behind <= last for behind, _ in self.live)
 
     def append(self, fields: Json, at: datetime | None = None) -> None:
-        header = {"seq": len(self.log), "run_id": self.id, "at": _iso(at or datetime.now(UTC))}
+        header = {"seq": len(self.log), "run_id": self.id, "at": iso(at or datetime.now(UTC))}
         event = {**header, **fields}
         if event["type"] == "run_started":
             messages = [
@@ -82,6 +97,7 @@ class PlayedRun:
             ]
             request = {**self.body, "messages": messages}
             event |= {"request": request, "model": self.body["model"]}
+            event["parent"] = self.parent
         self.log.append(event)
 
 
@@ -105,6 +121,9 @@ class MockApi:
         self.knowledge: list[JSON] = default_knowledge()
         self.files: dict[str, list[JSON]] = {"kb-handbook": [_file("handbook.md", 18_204)]}
         self.checks: list[JSON] = default_checks()
+        self.web: JSON = default_web()
+        self.approvals: dict[tuple[str, str], JSON] = {}
+        """By run and call."""
         self.token = ""
         self.replay: JSON = {"identical": True, "difference": None}
         self.refuse_run: tuple[int, JSON] | None = None
@@ -120,11 +139,52 @@ class MockApi:
         messages = [{"role": "user", "content": question}]
         defaults: JSON = {"model": "qwen3:8b", "messages": messages, "knowledge": [], "web": False}
         run = PlayedRun(id=run_id, scene=scene, body=defaults | body)
-        for frame in scene.frames:
-            if not frame.live and not frame.place:
-                run.append(frame.fields, run.created_at + len(run.log) * EVENT_TAKES)
         self.runs[run_id] = run
+        self._record(run, iter(scene.frames))
         return run
+
+    def _record(self, run: PlayedRun, frames: Iterator[Frame]) -> None:
+        """Write a log of the past, up to where it waits for a person."""
+
+        def append(fields: Json) -> None:
+            run.append(fields, run.created_at + len(run.log) * EVENT_TAKES)
+
+        for frame in frames:
+            if frame.approval:
+                item = self._asked(run, frame.approval, append)
+                if frame.approval.decided is None:
+                    append({"type": "run_waiting", "reason": "approval"})
+                    run.rest = frames
+                    return
+                by = None if frame.approval.decided == "timed_out" else "page"
+                item |= {"status": frame.approval.decided, "by": by}
+                item |= {"arguments": frame.approval.edited_to}
+                append(decided(item))
+                self._record(run, iter(after(frame.approval, item)))
+            elif frame.child:
+                child = self._child(run, frame.child, append)
+                self._record(child, iter(frame.child.scene.frames))
+                if child.status == "waiting":
+                    append({"type": "run_waiting", "reason": "approval"})
+                    run.rest = frames
+                    return
+                append(_child_event("child_finished", frame.child) | {"status": child.status})
+            elif not frame.live and not frame.place:
+                append(frame.fields)
+
+    def _asked(self, run: PlayedRun, asked: Approval, append: Callable[[Json], None]) -> JSON:
+        item = approval_item(run.id, run.parent or run.id, asked)
+        self.approvals[run.id, asked.call["id"]] = item
+        append(requested(item))
+        return item
+
+    def _child(self, run: PlayedRun, child: Child, append: Callable[[Json], None]) -> PlayedRun:
+        messages = [{"role": "user", "content": child.question}]
+        body = run.body | {"messages": messages}
+        started = PlayedRun(id=child.id, scene=child.scene, body=body, parent=run.id)
+        self.runs[child.id] = started
+        append(_child_event("child_started", child))
+        return started
 
     def requests_to(self, path: str, method: str = "POST") -> list[JSON]:
         return [each for each in self.requests if (each["method"], each["path"]) == (method, path)]
@@ -154,6 +214,11 @@ class MockApi:
             route("/api/runs/{id}/replay", self._replay, "POST"),
             route("/api/runs/{id}/credential", self._credential, "POST"),
             route("/api/runs/{id}/export", self._export),
+            route("/api/runs/{id}/egress", self._egress),
+            route("/api/runs/{id}/approvals/{call}", self._decide, "POST"),
+            route("/api/runs/{id}/approvals/{call}/preview", self._preview, "POST"),
+            route("/api/approvals", self._approvals),
+            route("/api/web", self._web),
         ]
 
     async def _note(self, request: Request) -> None:
@@ -233,7 +298,21 @@ class MockApi:
     async def _play(self, run: PlayedRun, frames: Iterator[Frame]) -> None:
         for frame in frames:
             await asyncio.sleep(frame.delay_s)
-            if frame.place:
+            if frame.approval:
+                item = self._asked(run, frame.approval, run.append)
+                waiting = [run, *([self.runs[run.parent]] if run.parent else [])]
+                for each in waiting:
+                    each.append({"type": "run_waiting", "reason": "approval"})
+                while item["status"] == "pending":
+                    await asyncio.sleep(0.005)
+                self._resume(waiting)
+                run.append(decided(item))
+                await self._play(run, iter(after(frame.approval, item)))
+            elif frame.child:
+                child = self._child(run, frame.child, run.append)
+                await self._play(child, iter(frame.child.scene.frames))
+                run.append(_child_event("child_finished", frame.child) | {"status": child.status})
+            elif frame.place:
                 await self._until_let_go(frame.place)
             elif frame.live:
                 run.live.append((len(run.log), frame.fields))
@@ -249,6 +328,63 @@ class MockApi:
         after = int(request.headers.get("last-event-id", "-1"))
         limit = self.cut_streams_after.pop(0) if self.cut_streams_after else None
         return StreamingResponse(_stream(run, after, limit), media_type="text/event-stream")
+
+    def _resume(self, runs: Iterable[PlayedRun]) -> None:
+        for run in runs:
+            run.append({"type": "run_resumed", "by": "mock", "epoch": 2})
+
+    async def _go_on(self, run: PlayedRun, item: JSON) -> None:
+        """A run of the past, after the decision, and then the run above it."""
+        asked = next(
+            frame.approval
+            for frame in run.scene.frames
+            if frame.approval and frame.approval.call["id"] == item["call"]["id"]
+        )
+        above = self.runs[run.parent] if run.parent else None
+        self._resume([run, above] if above else [run])
+        run.append(decided(item))
+        await self._play(run, chain(after(asked, item), run.rest or ()))
+        if above:
+            frame = next(each for each in above.scene.frames if each.child)
+            assert frame.child
+            above.append(_child_event("child_finished", frame.child) | {"status": run.status})
+            await self._play(above, above.rest or iter(()))
+
+    async def _approvals(self, request: Request) -> Response:
+        items = [item for item in self.approvals.values() if item["status"] == "pending"]
+        return JSONResponse({"items": items})
+
+    async def _decide(self, request: Request) -> Response:
+        run_id, call = request.path_params["id"], request.path_params["call"]
+        item = self.approvals.get((run_id, call))
+        if item is None:
+            return _error(404, f"No approval of {call!r} in {run_id!r}.")
+        if item["status"] != "pending":
+            return _error(409, f"{item['call']['name']} was {item['status']} before; it stays so.")
+        body = await request.json()
+        item["status"] = DECISIONS[body["decision"]]
+        item |= {"by": "page", "decided_at": iso(datetime.now(UTC))}
+        item["arguments"] = body.get("arguments")
+        run = self.runs[run_id]
+        if run.rest is not None:
+            run.task = asyncio.create_task(self._go_on(run, item))
+        return JSONResponse({"id": run_id, "status": item["status"]})
+
+    async def _preview(self, request: Request) -> Response:
+        item = self.approvals[request.path_params["id"], request.path_params["call"]]
+        given = (await request.json())["arguments"]
+        if not given.get("query"):
+            return _error(422, "query: it must have at least 1 character.")
+        requests = edited_requests(item, given)
+        return JSONResponse({"preview": preview_of(given, requests), "requests": requests})
+
+    async def _egress(self, request: Request) -> Response:
+        own = request.path_params["id"]
+        runs = [run for run in self.runs.values() if own in (run.id, run.parent)]
+        return JSONResponse({"items": ledger_of({run.id: run.log for run in runs})})
+
+    async def _web(self, request: Request) -> Response:
+        return JSONResponse(self.web)
 
     async def _cancel(self, request: Request) -> Response:
         run = self.runs[request.path_params["id"]]
@@ -397,5 +533,5 @@ def _error(status: int, message: str) -> Response:
     return JSONResponse({"error": {"type": "error", "message": message}}, status)
 
 
-def _iso(moment: datetime) -> str:
-    return moment.isoformat().replace("+00:00", "Z")
+def _child_event(type: str, child: Child) -> Json:
+    return {"type": type, "call": child.call, "child_run_id": child.id}

@@ -13,6 +13,31 @@ class Frame:
     live: bool = False
     place: str = ""
     """Not an event: the run stands still here while the test holds this name."""
+    approval: "Approval | None" = None
+    """Not an event: the run asks, waits for a person, and goes on as they decide."""
+    child: "Child | None" = None
+    """Not an event: the call's child run is played to its end."""
+
+
+@dataclass
+class Approval:
+    call: Json
+    reason: str
+    requests: list[Json]
+    after: dict[str, "Scene"]
+    """What comes then, by decision: approved, edited, denied, timed_out."""
+    expires_in_s: float = 3_600.0
+    decided: str | None = None
+    """In a run of the past: how it was decided."""
+    edited_to: Json | None = None
+
+
+@dataclass
+class Child:
+    id: str
+    call: str
+    scene: "Scene"
+    question: str
 
 
 @dataclass
@@ -32,16 +57,70 @@ class Scene:
         self.frames.append(Frame({}, place=name))
         return self
 
-    def start(self, *, max_steps: int = 12) -> "Scene":
+    def approval(self, call: Json, *, reason: str, requests: list[Json], **more: Any) -> "Scene":
+        self.frames.append(
+            Frame({}, approval=Approval(call=call, reason=reason, requests=requests, **more))
+        )
+        return self
+
+    def child(self, id: str, call: str, scene: "Scene", *, question: str) -> "Scene":
+        child = Child(id=id, call=call, scene=scene, question=question)
+        self.frames.append(Frame({}, child=child))
+        return self
+
+    def start(
+        self,
+        *,
+        max_steps: int = 12,
+        tools: tuple[str, ...] = (
+            "search_knowledge_base",
+            "read_document",
+            "calculate",
+            "get_current_datetime",
+            "web_search",
+        ),
+        system: str = "…",
+        parent: str | None = None,
+    ) -> "Scene":
         self.event(
             "run_started",
             versions={"strategy": "assistant@1", "scheduler": "1", "context": "1"},
             permissions={"knowledge": [], "web": False},
-            parent=None,
+            parent=parent,
             today="2026-11-30",
         )
-        tools = ["search_knowledge_base", "read_document", "calculate", "get_current_datetime"]
-        return self.event("prompt_built", system="…", examples=[], tools=tools, max_steps=max_steps)
+        return self.event(
+            "prompt_built", system=system, examples=[], tools=list(tools), max_steps=max_steps
+        )
+
+    def leaves(
+        self,
+        n: int,
+        host: str,
+        path: str,
+        *,
+        why: str,
+        method: str = "GET",
+        bytes_out: int | None = None,
+        bytes_in: int = 18_211,
+        status: int | None = 200,
+        sent: bool = True,
+        delay_s: float = 0.0,
+    ) -> "Scene":
+        """One request and its end."""
+        self.event(
+            "egress_started",
+            n=n,
+            method=method,
+            host=host,
+            path=path,
+            bytes_out=len(path) if bytes_out is None else bytes_out,
+            why=why,
+            permission="web",
+        )
+        return self.event(
+            "egress_finished", delay_s, n=n, status=status, bytes_in=bytes_in, sent=sent
+        )
 
     def step(self, n: int, delay_s: float = 0.0) -> "Scene":
         self.event("step_started", delay_s, step=n, remaining=12 - n)
@@ -152,17 +231,14 @@ def policy_scene(*, pace_s: float = 0.0) -> Scene:
     )
     scene.step(2, pace_s).reply(2, web, shell, delay_s=pace_s)
     scene.call_starts(web, network=True)
-    scene.event(
-        "egress_started",
-        n=1,
-        method="GET",
-        host="html.duckduckgo.com",
-        path="/html/?q=statutory+leave+2026",
-        bytes_out=64,
+    scene.leaves(
+        1,
+        "html.duckduckgo.com",
+        "/html/?q=statutory+leave+2026",
         why="web_search",
-        permission="web",
+        bytes_out=64,
+        delay_s=pace_s,
     )
-    scene.event("egress_finished", pace_s, n=1, status=200, bytes_in=18_211)
     scene.call_ends(web, "3 results", network=True, duration_ms=412, sources=[page])
     scene.call_ends(
         shell,

@@ -18,7 +18,16 @@ WIDTHS = {360: 740, 768: 1024, 1280: 800}
 WIDTH_WITH_RUNS = 700
 """From here on the runs stand beside the screen; below it a button opens them."""
 QUESTION = "What does our policy say on paid leave, and how does it compare?"
-SCREENS = ["/", "/runs/policy", "/knowledge", "/models", "/doctor", "/settings", "/nowhere"]
+SCREENS = [
+    "/",
+    "/runs/policy",
+    "/approvals",
+    "/knowledge",
+    "/models",
+    "/doctor",
+    "/settings",
+    "/nowhere",
+]
 
 
 @pytest_asyncio.fixture(loop_scope="module")

@@ -138,7 +138,7 @@ async def test_a_server_with_a_token_asks_for_it_and_then_works(tmp_path: Path) 
 
 async def test_every_screen_opens_and_carries_the_policy(tmp_path: Path) -> None:
     async with page_over(tmp_path, replies(say("one"))) as (tab, _):
-        for path in ("/", "/runs", "/knowledge", "/models", "/doctor", "/settings"):
+        for path in ("/", "/runs", "/approvals", "/knowledge", "/models", "/doctor", "/settings"):
             response = await tab.page.goto(tab.base_url + path)
             assert response is not None
             headers = response.headers

@@ -5,16 +5,21 @@ import { knowledgeKey, serverToken } from "./keys.ts";
 import type {
   Check,
   Config,
+  DecisionBody,
+  EditPreview,
   IngestResult,
   KnowledgeBase,
   KnowledgeFile,
   KnowledgeList,
+  LedgerItem,
   LoggedEvent,
   ModelList,
+  PendingApproval,
   Replay,
   RunPage,
   RunRequest,
   Status,
+  WebState,
 } from "./types.ts";
 
 export class ApiError extends Error {
@@ -128,6 +133,26 @@ export const api = {
       ...withSignal(signal),
       headers: { Accept: "application/json" },
     }),
+
+  /** Every request of the run and of its child runs. */
+  egress: (id: string, signal?: AbortSignal) =>
+    json<{ items: LedgerItem[] }>("GET", `${run(id)}/egress`, withSignal(signal)),
+
+  approvals: (signal?: AbortSignal) =>
+    json<{ items: PendingApproval[] }>("GET", "/api/approvals?status=pending", withSignal(signal)),
+
+  /** ApiError 409: it was decided before, or its time was up; the message says what it is now. */
+  decide: (id: string, call: string, body: DecisionBody) =>
+    send("POST", `${run(id)}/approvals/${encodeURIComponent(call)}`, asJson(body)),
+
+  /** Decides nothing: shows what the call would send with these arguments. */
+  previewEdit: (id: string, call: string, given: Record<string, unknown>, signal: AbortSignal) =>
+    json<EditPreview>("POST", `${run(id)}/approvals/${encodeURIComponent(call)}/preview`, {
+      ...asJson({ arguments: given }),
+      signal,
+    }),
+
+  web: (signal?: AbortSignal) => json<WebState>("GET", "/api/web", withSignal(signal)),
 
   cancel: (id: string) => send("POST", `${run(id)}/cancel`),
 

@@ -50,6 +50,8 @@ export interface RunRequest {
   messages: { role: "user" | "assistant"; content: string }[];
   knowledge: string[];
   web: boolean;
+  strategy?: "research";
+  approvals?: { web_search: "ask" };
   session?: string;
 }
 
@@ -147,6 +149,79 @@ export interface Check {
   fix: string | null;
 }
 
+/** One request exactly as it will be sent; the body as text, what is none escaped. */
+export interface Outgoing {
+  method: string;
+  url: string;
+  host?: string;
+  body?: string | null;
+}
+
+export type Decision = "approved" | "edited" | "denied" | "timed_out" | "expired";
+
+/** One item of GET /api/approvals. */
+export interface PendingApproval {
+  run_id: string;
+  /** The run that a person started; `run_id` itself or the run above it. */
+  root_id: string;
+  call: ToolCall;
+  reason: string;
+  /** The requests in one sentence. */
+  preview?: string;
+  requests: Outgoing[];
+  sha256: string;
+  status: "pending" | Decision;
+  created_at: string;
+  expires_at: string;
+  decided_at: string | null;
+  by: string | null;
+}
+
+/** What a call would send with other arguments. */
+export interface EditPreview {
+  preview: string;
+  requests: Outgoing[];
+}
+
+/** The body of POST /api/runs/{id}/approvals/{call}. */
+export interface DecisionBody {
+  decision: "approve" | "edit" | "deny";
+  arguments?: Record<string, unknown>;
+}
+
+/** One item of GET /api/runs/{id}/egress; `sent` null: the end is not known. */
+export interface LedgerItem {
+  run_id: string;
+  n: number;
+  method: string;
+  host: string;
+  path: string;
+  bytes_out: number;
+  why: string;
+  permission: string;
+  status: number | null;
+  bytes_in: number | null;
+  sent: boolean | null;
+}
+
+export interface Engine {
+  name: string;
+  host: string;
+  state: "ok" | "blocked" | "markup_changed" | "unreachable";
+  since: string | null;
+  retry_at: string | null;
+  detail: string | null;
+}
+
+export type ApprovalMode = "allow" | "ask" | "block";
+
+export interface WebState {
+  engines: Engine[];
+  approvals: { web_search: ApprovalMode; confidential: ApprovalMode };
+  browser: string | boolean;
+  cache: boolean;
+}
+
 interface Header {
   seq: number;
   run_id: string;
@@ -193,6 +268,29 @@ export type RunEvent =
         rejected?: "context_truncated" | "context_too_long" | null;
       }
     >
+  | Event<
+      "approval_requested",
+      {
+        call: ToolCall;
+        reason: string;
+        sha256: string;
+        expires_at: string;
+        requests?: Outgoing[];
+        preview?: string;
+      }
+    >
+  | Event<
+      "approval_decided",
+      {
+        call: string;
+        decision: Decision;
+        arguments: Record<string, unknown> | null;
+        by: string | null;
+        /** Of an edit: what may be sent now. */
+        requests?: Outgoing[];
+        preview?: string;
+      }
+    >
   | Event<"tool_started", { call: ToolCall; effect: "read" | "write"; network: boolean }>
   | Event<
       "tool_finished",
@@ -219,9 +317,13 @@ export type RunEvent =
         bytes_out: number;
         why: string;
         permission: string;
+        /** The tool call that it belongs to; empty where there is none. */
+        call?: string;
       }
     >
   | Event<"egress_finished", { n: number; status: number | null; bytes_in: number; sent?: boolean }>
+  | Event<"child_started", { call: string; child_run_id: string }>
+  | Event<"child_finished", { call: string; child_run_id: string; status: Status }>
   | Event<"context_compacted", { before: number; after: number; kept: number; summary: string }>
   | Event<"guardrail_objected", { guardrail: string; text: string }>
   | Event<"run_waiting", { reason: string }>

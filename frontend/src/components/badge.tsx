@@ -18,11 +18,11 @@ export function Badge({ tone = "plain", glyph, title, children }: Properties) {
   );
 }
 
-/** The one use of amber. */
-export function LeavesBadge() {
+/** The one use of amber. `short`: within something that says it in full. */
+export function LeavesBadge({ short = false }: { short?: boolean }) {
   return (
     <Badge tone="amber" glyph="▲">
-      {t("badge.leaves")}
+      {t(short ? "badge.leaves.short" : "badge.leaves")}
     </Badge>
   );
 }

@@ -7,11 +7,13 @@ interface Properties {
   /** One line; phrasing content only, for it stands in a button. */
   summary: ReactNode;
   className?: string;
+  /** Between the line and its details; shown whether the row is open or not. */
+  inset?: ReactNode;
   children: ReactNode;
 }
 
 /** One line that opens to its details. */
-export function Row({ id, open, onToggle, summary, className, children }: Properties) {
+export function Row({ id, open, onToggle, summary, className, inset, children }: Properties) {
   const panel = useId();
   return (
     <div id={id} className={`row ${open ? "row-open" : ""} ${className ?? ""}`}>
@@ -27,6 +29,7 @@ export function Row({ id, open, onToggle, summary, className, children }: Proper
           {open ? "▾" : "▸"}
         </span>
       </button>
+      {inset}
       {open && (
         <div id={panel} className="row-body">
           {children}

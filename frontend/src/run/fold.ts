@@ -81,6 +81,11 @@ class Draft {
     this.changeStep((step) => ({ objections: [...step.objections, { guardrail, text, seq }] }));
   }
 
+  /** The row of a call in the present step. */
+  rowOf(id: string): CallView | undefined {
+    return this.steps.at(-1)?.calls.find(({ call }) => call.id === id);
+  }
+
   /** Puts `changed` over the call's row in the present step, or adds the row. */
   putCall(call: ToolCall, seq: number, changed: Partial<CallView>): void {
     this.changeStep((step) => {
@@ -97,8 +102,18 @@ function newRow(call: ToolCall, seq: number, neighbours: readonly CallView[]): C
   const last = neighbours.at(-1);
   const besideOther = neighbours.some((other) => other.finished === null);
   const group = last === undefined ? 0 : besideOther ? last.group : last.group + 1;
-  const empty = { effect: null, startedAt: null, finished: null, network: false, bytesOut: 0 };
-  return { call, ...empty, group, seq };
+  return {
+    call,
+    effect: null,
+    startedAt: null,
+    finished: null,
+    network: false,
+    bytesOut: 0,
+    approval: null,
+    child: null,
+    group,
+    seq,
+  };
 }
 
 const HANDLERS: Handlers = {
@@ -106,6 +121,7 @@ const HANDLERS: Handlers = {
     run.status = "running";
     run.startedAt = event.at;
     run.model = event.model;
+    run.parent = event.parent ?? null;
     run.messages = event.request.messages;
     run.knowledge = event.request.knowledge ?? [];
     run.web = event.request.web === true;
@@ -115,6 +131,7 @@ const HANDLERS: Handlers = {
   prompt_built({ run }, event) {
     run.maxSteps = event.max_steps;
     run.tools = event.tools;
+    run.noWebBecause = run.web ? whyNoWeb(event.system, event.tools) : null;
   },
 
   step_started({ run, steps }, event) {
@@ -162,6 +179,38 @@ const HANDLERS: Handlers = {
     }));
   },
 
+  approval_requested(draft, event) {
+    const { call, reason, expires_at: expiresAt, requests = [], preview = "" } = event;
+    const approval = { call, reason, requests, preview, expiresAt, decided: null };
+    draft.putCall(call, event.seq, { approval });
+  },
+
+  approval_decided(draft, event) {
+    const row = draft.rowOf(event.call);
+    if (!row?.approval) return;
+    const decided = {
+      decision: event.decision,
+      arguments: event.arguments ?? null,
+      by: event.by ?? null,
+      requests: event.requests ?? [],
+      preview: event.preview ?? "",
+      at: event.at,
+    };
+    draft.putCall(row.call, event.seq, { approval: { ...row.approval, decided } });
+  },
+
+  child_started(draft, event) {
+    const row = draft.rowOf(event.call);
+    // A resumed parent finds the same child again: it is told of twice and is one.
+    if (row) draft.putCall(row.call, row.seq, { child: { id: event.child_run_id, status: null } });
+  },
+
+  child_finished(draft, event) {
+    const row = draft.rowOf(event.call);
+    const child = { id: event.child_run_id, status: event.status };
+    if (row) draft.putCall(row.call, row.seq, { child });
+  },
+
   tool_started(draft, event) {
     draft.putCall(event.call, event.seq, {
       effect: event.effect,
@@ -188,9 +237,10 @@ const HANDLERS: Handlers = {
   },
 
   egress_started(draft, event) {
-    // The log does not say which call sent it; with one open network call there is no doubt.
-    const open = (draft.steps.at(-1)?.calls ?? []).filter((row) => row.network && !row.finished);
-    const only = open.length === 1 ? open[0] : undefined;
+    const calls = draft.steps.at(-1)?.calls ?? [];
+    const open = calls.filter((row) => row.network && !row.finished);
+    // An older log does not say which call sent it; with one open network call there is no doubt.
+    const only = event.call ? draft.rowOf(event.call) : open.length === 1 ? open[0] : undefined;
     draft.egress.push({
       n: event.n,
       at: event.at,
@@ -213,7 +263,7 @@ const HANDLERS: Handlers = {
     const sent = event.sent !== false;
     const finished = { status: event.status, bytesIn: event.bytes_in, sent };
     draft.egress[index] = { ...entry, bytesOut: sent ? entry.bytesOut : 0, finished };
-    const row = draft.steps.at(-1)?.calls.find(({ call }) => call.id === entry.callId);
+    const row = entry.callId === null ? undefined : draft.rowOf(entry.callId);
     if (row && !sent) {
       draft.putCall(row.call, row.seq, { bytesOut: row.bytesOut - entry.bytesOut });
     }
@@ -253,6 +303,16 @@ const HANDLERS: Handlers = {
     draft.addSources(event.sources ?? []);
   },
 };
+
+/** The model is told in one line why a tool is missing (agent/strategies.py); so is its user. */
+function whyNoWeb(system: string, tools: readonly string[]): string | null {
+  if (tools.some((name) => WEB_TOOLS.includes(name))) return null;
+  const told = "web_search does not exist in this run: ";
+  const line = system.split("\n").find((each) => each.startsWith(told));
+  return line?.slice(told.length) ?? t("run.no_web.unknown");
+}
+
+const WEB_TOOLS = ["web_search", "visit_webpage", "web_research"];
 
 /** A payload can be erased on request; its place in the log stays. */
 function isErased(event: LoggedEvent): boolean {

@@ -1,8 +1,9 @@
 import { useEffect, useState } from "react";
 import { t } from "../strings/index.ts";
+import { hostForms } from "./hosts.ts";
 import type { FollowedRun } from "./use-run.ts";
-import type { RunView } from "./view.ts";
-import { between, duration } from "./words.ts";
+import type { CallView, RunView } from "./view.ts";
+import { between, duration, telling } from "./words.ts";
 
 /** What is going on now, and for how long. */
 export function LiveLine({ run }: { run: FollowedRun }) {
@@ -36,11 +37,22 @@ function wholeSeconds(ms: number): string {
 function doing(view: RunView): Parameters<typeof t> {
   const open = view.steps.at(-1)?.calls.filter((row) => row.finished === null) ?? [];
   if (view.status === "waiting") return [waitingWords(view.waitingFor)];
+  const web = onTheWeb(open);
+  if (web) return web;
   if (open.length > 0) return ["live.calls", { n: open.length, name: open[0]?.call.name ?? "" }];
   if (view.live.thinking) return ["live.thinking", { model: view.model }];
   if (view.live.text) return ["live.writing", { model: view.model }];
   if (view.live.modelSince) return ["live.model", { model: view.model }];
   return [view.steps.length > 0 ? "live.next" : "live.starting"];
+}
+
+/** Where every open call is on the web: what it looks for, or whom it reads. */
+function onTheWeb(open: readonly CallView[]): Parameters<typeof t> | null {
+  const texts = open.map(({ call }) => telling(call.arguments));
+  const all = (name: string) => open.length > 0 && open.every(({ call }) => call.name === name);
+  if (all("web_search")) return ["live.search", { query: texts.join(" · ") }];
+  if (!all("visit_webpage")) return null;
+  return ["live.read", { domain: texts.map((url) => hostForms(url)?.ascii ?? url).join(", ") }];
 }
 
 function waitingWords(reason: string | null) {
@@ -54,7 +66,7 @@ function sinceWhen(view: RunView): string | null {
   return open?.startedAt ?? view.live.modelSince ?? step?.startedAt ?? view.startedAt;
 }
 
-function useNow(): string {
+export function useNow(): string {
   const [now, setNow] = useState(() => new Date().toISOString());
   useEffect(() => {
     const timer = setInterval(() => setNow(new Date().toISOString()), 1_000);

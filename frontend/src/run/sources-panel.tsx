@@ -3,6 +3,7 @@ import type { Source } from "../api/types.ts";
 import { Badge } from "../components/badge.tsx";
 import { ExternalLink } from "../markdown/external-link.tsx";
 import { t } from "../strings/index.ts";
+import { addressOf, usePagesRead } from "./read-pages.ts";
 import { hasEnded, type RunView } from "./view.ts";
 import { visible } from "./words.ts";
 
@@ -14,6 +15,7 @@ interface Properties {
 /** What the tools showed to the model; what the answer cites stands first. */
 export function SourcesPanel({ view, highlighted }: Properties) {
   const ended = hasEnded(view.status);
+  const pages = usePagesRead(view);
   const cited = view.sources.filter((source) => source.cited);
   const others = view.sources.filter((source) => !source.cited);
   return (
@@ -23,6 +25,7 @@ export function SourcesPanel({ view, highlighted }: Properties) {
           key={source.n}
           source={source}
           ended={ended}
+          isRead={source.kind === "web" && pages ? pages.has(addressOf(source.url ?? "")) : null}
           highlighted={source.n === highlighted}
         />
       ))}
@@ -33,10 +36,12 @@ export function SourcesPanel({ view, highlighted }: Properties) {
 interface ItemProperties {
   source: Source;
   ended: boolean;
+  /** null: not known, or no web page. */
+  isRead: boolean | null;
   highlighted: boolean;
 }
 
-function SourceItem({ source, ended, highlighted }: ItemProperties) {
+function SourceItem({ source, ended, isRead, highlighted }: ItemProperties) {
   const item = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (!highlighted) return;
@@ -63,7 +68,12 @@ function SourceItem({ source, ended, highlighted }: ItemProperties) {
         </bdi>
       </p>
       {source.quote && <blockquote>{source.quote}</blockquote>}
-      {ended && <Support source={source} />}
+      <p className="source-state">
+        {isRead !== null && (
+          <span className="source-note">{t(isRead ? "source.read" : "source.not_read")}</span>
+        )}
+        {ended && <Support source={source} />}
+      </p>
     </li>
   );
 }
@@ -77,5 +87,6 @@ function Support({ source }: { source: Source }) {
       </Badge>
     );
   }
-  return <span className="source-note">{t(source.cited ? "source.cited" : "source.seen")}</span>;
+  const uncited = source.kind === "web" ? "source.uncited" : "source.seen";
+  return <span className="source-note">{t(source.cited ? "source.cited" : uncited)}</span>;
 }

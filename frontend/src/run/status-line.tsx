@@ -6,11 +6,14 @@ import { copyText } from "../components/copy.ts";
 import { StatusGlyph } from "../components/status.tsx";
 import { useToast } from "../components/toast.tsx";
 import { t } from "../strings/index.ts";
-import { hasLeft, type RunView } from "./view.ts";
+import { totalsOf } from "./ledger.ts";
+import { saveFile } from "./save-file.ts";
+import type { Ledger } from "./use-ledger.ts";
+import type { RunView } from "./view.ts";
 import { between, bytes, duration } from "./words.ts";
 
 /** How the run ended, the sentence that explains it, what it cost, what one can do next. */
-export function StatusLine({ view }: { view: RunView }) {
+export function StatusLine({ view, ledger }: { view: RunView; ledger: Ledger }) {
   const [replay, setReplay] = useState<Replay | "going" | null>(null);
   const say = useToast();
   const fail = (error: unknown) => {
@@ -28,7 +31,7 @@ export function StatusLine({ view }: { view: RunView }) {
   };
   const onExport = async () => {
     try {
-      save(await api.exportRun(view.id), `${view.id}.jsonl`);
+      saveFile(await api.exportRun(view.id), `${view.id}.jsonl`);
     } catch (error) {
       fail(error);
     }
@@ -41,7 +44,7 @@ export function StatusLine({ view }: { view: RunView }) {
         <StatusGlyph status={view.status} words />
         {view.explanation && <span className="status-why"> — {view.explanation}</span>}
       </p>
-      <p className="status-figures">{figures(view).join(" · ")}</p>
+      <p className="status-figures">{figures(view, ledger).join(" · ")}</p>
       <div className="actions">
         {view.answer && (
           <Button small onClick={onCopy}>
@@ -72,32 +75,20 @@ function ReplayResult({ replay }: { replay: Replay }) {
   );
 }
 
-function figures(view: RunView): string[] {
-  const sent = view.egress.reduce((sum, entry) => sum + entry.bytesOut, 0);
+function figures(view: RunView, ledger: Ledger): string[] {
   const tokens = view.inputTokens + view.outputTokens;
   const words = [
     t("count.steps", { n: view.steps.length }),
     view.startedAt && view.finishedAt ? duration(between(view.startedAt, view.finishedAt)) : "",
     tokens > 0 ? t("count.tokens", { n: tokens }) : "",
-    view.egress.some(hasLeft)
-      ? t("left.total", { size: bytes(sent) })
-      : t(someCallLeft(view) ? "left.some" : "left.nothing"),
+    left(ledger),
   ];
   return words.filter(Boolean);
 }
 
-/** A call did that the ledger does not hold: a child run's requests are in its own. */
-function someCallLeft(view: RunView): boolean {
-  const unsent = new Set(view.egress.map((entry) => entry.callId));
-  const calls = view.steps.flatMap((step) => step.calls);
-  return calls.some((row) => row.network && !unsent.has(row.call.id));
-}
-
-function save(blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob);
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
+function left({ items, whole }: Ledger): string {
+  const { requests, bytesOut, bytesIn } = totalsOf(items);
+  if (!whole) return t("left.counting");
+  if (requests === 0) return t("left.nothing");
+  return t("left.total", { n: requests, sent: bytes(bytesOut), received: bytes(bytesIn) });
 }

@@ -1,6 +1,6 @@
 // The rows of one step: its calls, its reply, what a guardrail said.
 
-import type { LoggedEvent } from "../api/types.ts";
+import type { LoggedEvent, Status } from "../api/types.ts";
 import { Badge, LeavesBadge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { Code } from "../components/code.tsx";
@@ -8,7 +8,9 @@ import { copyText } from "../components/copy.ts";
 import { Row } from "../components/row.tsx";
 import { useToast } from "../components/toast.tsx";
 import { t } from "../strings/index.ts";
-import type { CallView, StepView } from "./view.ts";
+import { ApprovalCard } from "./approval-card.tsx";
+import { ChildRun } from "./child-run.tsx";
+import { type CallView, hasEnded, openChildren, type RunView, type StepView } from "./view.ts";
 import { bytes, duration, outcome, telling } from "./words.ts";
 
 /** `step-3` or, for its second call, `step-3.2`: also the end of the row's address. */
@@ -17,26 +19,49 @@ export function anchorOf(step: StepView, call: number): string {
 }
 
 interface RowsProperties {
+  view: RunView;
   step: StepView;
+  /** Of a child run: the address of the row that it stands in. */
+  prefix?: string;
   openAnchor: string;
   onToggle: (anchor: string) => void;
   eventAt: (seq: number) => LoggedEvent | undefined;
 }
 
-export function StepRows({ step, openAnchor, onToggle, eventAt }: RowsProperties) {
+export function StepRows(properties: RowsProperties) {
+  const { view, step, prefix = "", openAnchor, onToggle, eventAt } = properties;
   const reply = step.reply;
   const ownRow = reply !== null && !reply.askedForCalls;
+  const replyAnchor = prefix + anchorOf(step, step.calls.length);
+  const [watched] = openChildren(view);
   return (
     <>
       {step.calls.map((row, at) => {
-        const anchor = anchorOf(step, at);
+        const anchor = prefix + anchorOf(step, at);
+        const open = isOpen(openAnchor, anchor);
+        const inset = (row.approval || row.child) && (
+          <>
+            {row.approval && (
+              <ApprovalCard runId={view.id} approval={row.approval} ended={hasEnded(view.status)} />
+            )}
+            {row.child && (
+              <ChildRun
+                child={row.child}
+                open={open}
+                watched={row.child.id === watched}
+                {...{ anchor, openAnchor, onToggle }}
+              />
+            )}
+          </>
+        );
         return (
           <li key={row.call.id} className={bracket(step.calls, at)}>
             <Row
               id={anchor}
-              open={openAnchor === anchor}
-              onToggle={() => onToggle(anchor)}
-              summary={<CallLine number={at === 0 ? step.n : null} row={row} />}
+              open={open}
+              onToggle={() => onToggle(open ? "" : anchor)}
+              summary={<CallLine number={at === 0 ? step.n : null} row={row} view={view} />}
+              inset={inset}
             >
               <CallDetails step={step} row={row} eventAt={eventAt} />
             </Row>
@@ -46,9 +71,9 @@ export function StepRows({ step, openAnchor, onToggle, eventAt }: RowsProperties
       {ownRow && (
         <li>
           <Row
-            id={anchorOf(step, step.calls.length)}
-            open={openAnchor === anchorOf(step, step.calls.length)}
-            onToggle={() => onToggle(anchorOf(step, step.calls.length))}
+            id={replyAnchor}
+            open={openAnchor === replyAnchor}
+            onToggle={() => onToggle(openAnchor === replyAnchor ? "" : replyAnchor)}
             summary={
               <>
                 <span className="step-number">{step.calls.length === 0 ? step.n : ""}</span>
@@ -74,6 +99,11 @@ export function StepRows({ step, openAnchor, onToggle, eventAt }: RowsProperties
   );
 }
 
+/** A row is open, too, where a row of its child run is. */
+function isOpen(openAnchor: string, anchor: string): boolean {
+  return openAnchor === anchor || openAnchor.startsWith(`${anchor}/`);
+}
+
 /** The class that draws the bracket around calls that ran side by side. */
 function bracket(calls: readonly CallView[], at: number): string {
   const group = calls[at]?.group;
@@ -83,7 +113,7 @@ function bracket(calls: readonly CallView[], at: number): string {
   return `side-by-side ${before ? "" : "side-first"} ${after ? "" : "side-last"}`;
 }
 
-function CallLine({ number, row }: { number: number | null; row: CallView }) {
+function CallLine({ number, row, view }: { number: number | null; row: CallView; view: RunView }) {
   return (
     <>
       <span className="step-number">{number ?? ""}</span>
@@ -92,16 +122,17 @@ function CallLine({ number, row }: { number: number | null; row: CallView }) {
         <bdi>{telling(row.call.arguments)}</bdi>
       </span>
       <span className="step-meta">
-        <CallMarks row={row} />
+        <CallMarks row={row} view={view} />
       </span>
     </>
   );
 }
 
-function CallMarks({ row }: { row: CallView }) {
+function CallMarks({ row, view }: { row: CallView; view: RunView }) {
   const end = row.finished;
+  const isAsked = row.approval !== null && row.approval.decided === null;
   const words = [
-    end ? !end.blocked && duration(end.durationMs) : t("call.running"),
+    end ? !end.blocked && duration(end.durationMs) : goingOn(isAsked, view.status),
     end?.fromMemory ? t("call.from_memory") : "",
     row.bytesOut > 0 ? t("call.sent", { size: bytes(row.bytesOut) }) : "",
     outcome(row),
@@ -118,13 +149,25 @@ function CallMarks({ row }: { row: CallView }) {
           {t("badge.failed")}
         </Badge>
       )}
-      {row.network && <LeavesBadge />}
+      {row.network && <LeavesBadge short={view.parent !== null} />}
       <span>
-        {!row.network && !end?.blocked && `${t("call.local")} · `}
+        {isLocal(row) && `${t("call.local")} · `}
         {words.filter(Boolean).join(" · ")}
       </span>
     </>
   );
+}
+
+/** Surely nothing of it leaves: not by itself, not by a child run that goes on. */
+function isLocal(row: CallView): boolean {
+  const mayLeave = row.network || row.approval !== null || (row.child !== null && !row.finished);
+  return !mayLeave && !row.finished?.blocked;
+}
+
+/** What becomes of a call that has no result yet. */
+function goingOn(isAsked: boolean, status: Status): string {
+  if (hasEnded(status)) return t("call.unfinished");
+  return t(isAsked || status === "waiting" ? "call.waiting" : "call.running");
 }
 
 interface DetailProperties {

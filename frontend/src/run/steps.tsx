@@ -26,8 +26,7 @@ export function Steps({ view, onOpen }: { view: RunView; onOpen: () => void }) {
     document.getElementById(anchorInAddress())?.scrollIntoView({ block: "center" });
   }, [view.id]);
 
-  const toggle = (anchor: string) => {
-    const next = open === anchor ? "" : anchor;
+  const show = (next: string) => {
     setOpen(next);
     setAnchor(next);
     if (next) onOpen();
@@ -44,9 +43,10 @@ export function Steps({ view, onOpen }: { view: RunView; onOpen: () => void }) {
         {steps.slice(from).map((step, at) => (
           <StepRows
             key={`${step.n}-${from + at}`}
+            view={view}
             step={step}
             openAnchor={open}
-            onToggle={toggle}
+            onToggle={show}
             eventAt={(seq) => eventAt(events, seq)}
           />
         ))}

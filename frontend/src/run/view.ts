@@ -1,6 +1,28 @@
 // A run as the page shows it. Made from events by fold.ts alone; screens only read it.
 
-import type { LoggedEvent, Message, Source, Status, ToolCall } from "../api/types.ts";
+import type { Decision, LoggedEvent, Message, Outgoing, Source, Status, ToolCall } from "../api/types.ts";
+
+/** What a person is asked before a call may leave, and what became of it. */
+export interface ApprovalView {
+  /** The call as the model made it. */
+  call: ToolCall;
+  reason: string;
+  /** The requests in one sentence. */
+  preview: string;
+  requests: readonly Outgoing[];
+  expiresAt: string;
+  /** null while nobody has decided. */
+  decided: {
+    decision: Decision;
+    /** The arguments that a person put in the place of the model's. */
+    arguments: Record<string, unknown> | null;
+    by: string | null;
+    /** Of an edit: what may be sent now. */
+    requests: readonly Outgoing[];
+    preview: string;
+    at: string;
+  } | null;
+}
 
 export interface CallView {
   call: ToolCall;
@@ -20,6 +42,9 @@ export interface CallView {
   /** The call leaves this machine. */
   network: boolean;
   bytesOut: number;
+  approval: ApprovalView | null;
+  /** The run that the call started; `status` is null while it goes on. */
+  child: { id: string; status: Status | null } | null;
   /** Calls with the same number ran side by side. */
   group: number;
   /** seq of the event that says most about the call: its end, else its start. */
@@ -63,11 +88,6 @@ export interface EgressView {
   finished: { status: number | null; bytesIn: number; sent: boolean } | null;
 }
 
-/** Whether a request left this machine; one that is open is taken to. */
-export function hasLeft(entry: EgressView): boolean {
-  return entry.finished?.sent !== false;
-}
-
 export interface RunView {
   id: string;
   events: readonly LoggedEvent[];
@@ -77,9 +97,13 @@ export interface RunView {
   reason: string | null;
   explanation: string;
   model: string;
+  /** The run that delegated to this one. */
+  parent: string | null;
   messages: readonly Message[];
   knowledge: readonly string[];
   web: boolean;
+  /** Why there is no web although it was asked for. */
+  noWebBecause: string | null;
   session: string | null;
   startedAt: string | null;
   finishedAt: string | null;
@@ -119,9 +143,11 @@ export function emptyRun(id: string): RunView {
     reason: null,
     explanation: "",
     model: "",
+    parent: null,
     messages: [],
     knowledge: [],
     web: false,
+    noWebBecause: null,
     session: null,
     startedAt: null,
     finishedAt: null,
@@ -142,6 +168,21 @@ const ENDED: readonly Status[] = ["complete", "incomplete", "cancelled", "failed
 
 export function hasEnded(status: Status): boolean {
   return ENDED.includes(status);
+}
+
+/** Its calls that a person has to decide on, in the model's order. */
+export function pendingApprovals(view: RunView): ApprovalView[] {
+  if (hasEnded(view.status)) return [];
+  return view.steps.flatMap((step) =>
+    step.calls.flatMap(({ approval }) => (approval && !approval.decided ? [approval] : [])),
+  );
+}
+
+/** Calls of the last step whose child runs have not ended. */
+export function openChildren(view: RunView): string[] {
+  if (hasEnded(view.status)) return [];
+  const calls = view.steps.at(-1)?.calls ?? [];
+  return calls.flatMap(({ child }) => (child && child.status === null ? [child.id] : []));
 }
 
 export function questionOf(view: RunView): string {

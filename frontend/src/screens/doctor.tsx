@@ -1,3 +1,4 @@
+import { useState } from "react";
 import { api } from "../api/client.ts";
 import type { Check } from "../api/types.ts";
 import { Button } from "../components/button.tsx";
@@ -5,17 +6,19 @@ import { Code } from "../components/code.tsx";
 import { ErrorBox } from "../components/error.tsx";
 import { useLoad } from "../shell/use-load.ts";
 import { t } from "../strings/index.ts";
+import { WebCard } from "./engines.tsx";
 
 const GLYPHS: Record<Check["state"], string> = { ok: "✓", warn: "!", fail: "✕" };
 
 export function DoctorScreen() {
-  const { data, error, reload } = useLoad(api.doctor);
+  const [round, setRound] = useState(0);
+  const { data, error, reload } = useLoad(api.doctor, round);
   return (
     <div className="scroll">
       <div className="column">
         <div className="screen-head">
           <h1 tabIndex={-1}>{t("nav.doctor")}</h1>
-          <Button small onClick={reload}>
+          <Button small onClick={() => setRound(round + 1)}>
             {t("doctor.again")}
           </Button>
         </div>
@@ -27,6 +30,7 @@ export function DoctorScreen() {
             <CheckItem key={check.name} check={check} />
           ))}
         </ul>
+        <WebCard round={round} />
       </div>
     </div>
   );

@@ -6,24 +6,27 @@ import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { Answer } from "../markdown/answer.tsx";
 import { panelsOf, type PanelId } from "../run/inspector.tsx";
+import type { Ledger } from "../run/use-ledger.ts";
 import { LiveLine } from "../run/live-line.tsx";
 import { StatusLine } from "../run/status-line.tsx";
 import { Steps } from "../run/steps.tsx";
 import type { FollowedRun } from "../run/use-run.ts";
 import { hasEnded, questionOf, type RunView } from "../run/view.ts";
 import { clock, day, visible } from "../run/words.ts";
+import { Link, runPath } from "../shell/router.tsx";
 import { t } from "../strings/index.ts";
 
 const NEAR_END_PX = 40;
 
 interface Properties {
   run: FollowedRun;
+  ledger: Ledger;
   /** Given where the inspector is a sheet: buttons that open it. */
   onInspect: ((panel: PanelId) => void) | null;
   onCite: (n: number) => void;
 }
 
-export function RunScreen({ run, onInspect, onCite }: Properties) {
+export function RunScreen({ run, ledger, onInspect, onCite }: Properties) {
   const { view } = run;
   const { setScroller, leave } = useFollowedEnd(view);
   if (run.error && !run.loaded) {
@@ -39,19 +42,19 @@ export function RunScreen({ run, onInspect, onCite }: Properties) {
   return (
     <div className="scroll" ref={setScroller}>
       <article className="column run">
-        <Question view={view} onInspect={onInspect} />
+        <Question view={view} ledger={ledger} onInspect={onInspect} />
         <Steps key={view.id} view={view} onOpen={leave} />
         {!ended && <LiveLine run={run} />}
         {view.waitingFor === "needs_credential" && <KeyWanted id={view.id} />}
         {run.error && <ErrorBox error={run.error} onRetry={run.retry} />}
         <AnswerSection view={view} onCite={onCite} />
-        {ended && <StatusLine key={view.id} view={view} />}
+        {ended && <StatusLine key={view.id} view={view} ledger={ledger} />}
       </article>
     </div>
   );
 }
 
-function Question({ view, onInspect }: { view: RunView; onInspect: Properties["onInspect"] }) {
+function Question({ view, ledger, onInspect }: Pick<Properties, "ledger" | "onInspect"> & { view: RunView }) {
   const earlier = view.messages.slice(0, -1).filter((message) => message.role !== "system");
   return (
     <header className="question">
@@ -75,16 +78,30 @@ function Question({ view, onInspect }: { view: RunView; onInspect: Properties["o
         ]
           .filter(Boolean)
           .join(" · ")}
-        {view.web && (
+        {view.web && !view.noWebBecause && (
           <>
             {" "}
             <Badge>{t("run.web_allowed")}</Badge>
           </>
         )}
+        {view.parent && (
+          <>
+            {" · "}
+            <Link to={runPath(view.parent)}>{t("run.parent")}</Link>
+          </>
+        )}
       </p>
+      {view.noWebBecause && (
+        <p className="question-no-web">
+          <Badge tone="red" glyph="⊘">
+            {t("run.no_web")}
+          </Badge>{" "}
+          {view.noWebBecause}
+        </p>
+      )}
       {onInspect && (
         <div className="actions">
-          {panelsOf(view).map((panel) => (
+          {panelsOf(view, ledger).map((panel) => (
             <Button small key={panel.id} onClick={() => onInspect(panel.id)}>
               {panel.label} {panel.count}
             </Button>

@@ -1,12 +1,18 @@
 import { useEffect, useRef, useState } from "react";
+import type { PendingApproval, ToolCall } from "../api/types.ts";
 import { t } from "../strings/index.ts";
-import { outcome } from "../run/words.ts";
-import { type CallView, hasEnded, type RunView, type StepView } from "../run/view.ts";
+import { outcome, telling } from "../run/words.ts";
+import { type CallView, hasEnded, pendingApprovals, type RunView, type StepView } from "../run/view.ts";
 
 const EVERY_MS = 1_000;
 
-/** Tells screen readers what a live run did: its steps and its end, never its tokens. */
-export function Announcer({ view }: { view: RunView | null }) {
+interface Properties {
+  view: RunView | null;
+  inbox: readonly PendingApproval[];
+}
+
+/** Tells screen readers what a live run did and what waits for them; never its tokens. */
+export function Announcer({ view, inbox }: Properties) {
   const [text, setText] = useState("");
   const told = useRef({ id: "", calls: new Set<string>(), ended: false });
   const pending = useRef<string[]>([]);
@@ -30,11 +36,27 @@ export function Announcer({ view }: { view: RunView | null }) {
       pending.current.push(t(`status.${view.status}`), view.explanation);
     }
   }, [view]);
+  const asked = useRef(new Set<string>());
+  useEffect(() => {
+    const wanted = waiting(view, inbox);
+    for (const [key, { name, arguments: given }] of wanted) {
+      if (asked.current.has(key)) continue;
+      pending.current.push(t("announce.approval", { name, what: telling(given) }));
+    }
+    asked.current = new Set(wanted.map(([key]) => key));
+  }, [view, inbox]);
   return (
     <div className="sr" aria-live="polite">
       {text}
     </div>
   );
+}
+
+/** Calls that wait for a person, in the shown run and in every other. */
+function waiting(view: RunView | null, inbox: readonly PendingApproval[]): [string, ToolCall][] {
+  const shown = view ? pendingApprovals(view).map(({ call }) => ({ run_id: view.id, call })) : [];
+  const calls = [...shown, ...inbox].map(({ run_id, call }) => [`${run_id} ${call.id}`, call] as const);
+  return [...new Map(calls)];
 }
 
 function finishedCalls(view: RunView): [string, StepView, CallView][] {

@@ -4,8 +4,9 @@ import { emptyRun } from "../run/view.ts";
 import { requestFor } from "./composer.tsx";
 import { usableModel } from "./pickers.tsx";
 import { routeOf } from "./router.tsx";
+import { NO_WEB } from "./web-choice.tsx";
 
-const asked = { text: "and now?", model: "qwen3", scope: ["kb"], web: false };
+const asked = { text: "and now?", model: "qwen3", scope: ["kb"], choice: NO_WEB };
 
 test("a first question goes alone", () => {
   assert.deepEqual(requestFor({ view: null, ...asked }), {
@@ -37,6 +38,14 @@ test("a follow-up carries what was said before, and the session", () => {
   );
 });
 
+test("research and asking first go with the one request that they were chosen for", () => {
+  const choice = { mode: "research" as const, web: true, askFirst: true };
+  const { web, strategy, approvals } = requestFor({ view: null, ...asked, choice });
+  assert.deepEqual({ web, strategy, approvals }, { web: true, strategy: "research", approvals: { web_search: "ask" } });
+  const off = requestFor({ view: null, ...asked, choice: { ...NO_WEB, askFirst: true } });
+  assert.equal("approvals" in off || "strategy" in off, false);
+});
+
 test("a remembered model is used only while it can be", () => {
   const abilities = (tools: boolean | null) => ({ tools, thinking: null, context_tokens: null });
   const model = (id: string, tools: boolean | null, error: string | null = null) => ({
@@ -59,6 +68,7 @@ test("a remembered model is used only while it can be", () => {
 });
 
 test("addresses name their screens", () => {
+  assert.deepEqual(routeOf("/approvals"), { screen: "approvals" });
   assert.deepEqual(routeOf("/"), { screen: "home" });
   assert.deepEqual(routeOf("/runs/a%2Fb"), { screen: "run", id: "a/b" });
   assert.deepEqual(routeOf("/models"), { screen: "models" });

@@ -1,4 +1,4 @@
-// Where a question is written: model, knowledge, web, send. Stop stands where Send stood.
+// Where a question is written: model, knowledge, web, mode, send. Stop stands where Send stood.
 
 import { type FormEvent, type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { api } from "../api/client.ts";
@@ -12,6 +12,7 @@ import { KnowledgePicker, ModelPicker, usableModel } from "./pickers.tsx";
 import { navigate, runPath } from "./router.tsx";
 import { useChosenModel } from "./settings.ts";
 import { asError } from "./use-load.ts";
+import { ModeChoice, NO_WEB, type WebChoice, WebNotes, WebSwitch } from "./web-choice.tsx";
 
 const DRAFT = "inglenook.draft";
 
@@ -26,7 +27,7 @@ export function Composer({ view, onStop, input }: Properties) {
   const { config, models, knowledge, runs } = useData();
   const [text, setText] = useState(() => sessionStorage.getItem(DRAFT) ?? "");
   const [scope, setScope] = useScope(view);
-  const [web, setWeb] = useState(false);
+  const [choice, setChoice] = useState(NO_WEB);
   const [sending, setSending] = useState(false);
   const [error, setError] = useState<Error | null>(null);
   const [remembered, remember] = useChosenModel();
@@ -36,15 +37,15 @@ export function Composer({ view, onStop, input }: Properties) {
   const ready = text.trim() !== "" && model !== null && !sending && !going;
 
   useEffect(() => sessionStorage.setItem(DRAFT, text), [text]);
-  useEffect(() => setWeb(false), [view?.id]);
+  useEffect(() => setChoice(NO_WEB), [view?.id]);
   useEffect(() => setError(null), [view?.id]);
   useLayoutEffect(() => fitHeight(input.current), [text, input]);
 
   const submit = async (event?: FormEvent) => {
     event?.preventDefault();
     if (!ready) return;
-    const request = requestFor({ view, text: text.trim(), model, scope, web });
-    setWeb(false); // whatever comes of it: the next send needs a new yes
+    const request = requestFor({ view, text: text.trim(), model, scope, choice });
+    setChoice(NO_WEB); // whatever comes of it: the next send needs a new yes
     setSending(true);
     setError(null);
     try {
@@ -93,10 +94,16 @@ export function Composer({ view, onStop, input }: Properties) {
           onChange={(change) => setText(change.target.value)}
           onKeyDown={onKeyDown}
         />
+        <WebNotes
+          choice={choice}
+          onChoose={setChoice}
+          scope={(knowledge.data?.items ?? []).filter((base) => scope.includes(base.id))}
+        />
         <div className="composer-bar">
           <ModelPicker models={models} chosen={model} onChoose={remember} />
           <KnowledgePicker knowledge={knowledge} scope={scope} onScope={setScope} />
-          <WebSwitch on={web} onChange={setWeb} />
+          <WebSwitch choice={choice} onChoose={setChoice} />
+          <ModeChoice choice={choice} onChoose={setChoice} />
           {going ? (
             <Button kind="danger" className="send" onClick={onStop}>
               <span aria-hidden="true">■ </span>
@@ -113,39 +120,32 @@ export function Composer({ view, onStop, input }: Properties) {
   );
 }
 
-function WebSwitch({ on, onChange }: { on: boolean; onChange: (on: boolean) => void }) {
-  return (
-    <button
-      type="button"
-      role="switch"
-      aria-checked={on}
-      className={`button web-switch ${on ? "web-on" : ""}`}
-      title={t("composer.web.title")}
-      onClick={() => onChange(!on)}
-    >
-      {on && <span aria-hidden="true">▲ </span>}
-      {t(on ? "composer.web.on" : "composer.web.off")}
-    </button>
-  );
-}
-
 interface Asked {
   view: RunView | null;
   text: string;
   model: string;
   scope: readonly string[];
-  web: boolean;
+  choice: WebChoice;
 }
 
 /** A question on a run's screen goes on from it: what was said before is sent along. */
-export function requestFor({ view, text, model, scope, web }: Asked): RunRequest {
+export function requestFor({ view, text, model, scope, choice }: Asked): RunRequest {
   const before = (view?.messages ?? []).flatMap(({ role, text: said }) =>
     role === "user" || role === "assistant" ? [{ role, content: said }] : [],
   );
   if (view?.answer) before.push({ role: "assistant", content: view.answer });
   const session = view ? { session: view.session ?? view.id } : {};
   const messages = [...before, { role: "user" as const, content: text }];
-  return { model, messages, knowledge: [...scope], web, ...session };
+  const { web, mode, askFirst } = choice;
+  return {
+    model,
+    messages,
+    knowledge: [...scope],
+    web,
+    ...(mode === "research" ? { strategy: "research" as const } : {}),
+    ...(web && askFirst ? { approvals: { web_search: "ask" as const } } : {}),
+    ...session,
+  };
 }
 
 /** Knowledge bases of the next question: the shown run's, or none. */

@@ -3,6 +3,7 @@
 import { createContext, type ReactNode, useContext } from "react";
 import { api } from "../api/client.ts";
 import type { Config, KnowledgeList, ModelList } from "../api/types.ts";
+import { type Inbox, useInbox } from "./use-inbox.ts";
 import { type Loaded, useLoad } from "./use-load.ts";
 import { type RunList, useRuns } from "./use-runs.ts";
 
@@ -11,6 +12,7 @@ interface Data {
   models: Loaded<ModelList>;
   knowledge: Loaded<KnowledgeList>;
   runs: RunList;
+  inbox: Inbox;
 }
 
 const DataContext = createContext<Data | null>(null);
@@ -26,5 +28,6 @@ export function DataProvider({ children }: { children: ReactNode }) {
   const models = useLoad(api.models);
   const knowledge = useLoad(api.knowledge);
   const runs = useRuns();
-  return <DataContext value={{ config, models, knowledge, runs }}>{children}</DataContext>;
+  const inbox = useInbox(runs.items.some((run) => run.status === "waiting"));
+  return <DataContext value={{ config, models, knowledge, runs, inbox }}>{children}</DataContext>;
 }

@@ -5,7 +5,7 @@ import { type AnchorHTMLAttributes, type MouseEvent, useSyncExternalStore } from
 export type Route =
   | { screen: "home" }
   | { screen: "run"; id: string }
-  | { screen: "knowledge" | "models" | "doctor" | "settings" | "missing" };
+  | { screen: "approvals" | "knowledge" | "models" | "doctor" | "settings" | "missing" };
 
 const MOVED = "inglenook:moved";
 let focusHeading = false;
@@ -19,6 +19,7 @@ export function routeOf(path: string): Route {
     case undefined:
     case "runs":
       return { screen: "home" };
+    case "approvals":
     case "knowledge":
     case "models":
     case "doctor":

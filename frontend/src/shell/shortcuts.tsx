@@ -11,6 +11,7 @@ export type Act =
   | "composer"
   | "next_step"
   | "previous_step"
+  | "approval"
   | "inspector"
   | "copy"
   | "stop";
@@ -43,6 +44,7 @@ const SHORTCUTS: readonly Shortcut[] = [
   },
   { act: "next_step", keys: "j", single: true, matches: key("j") },
   { act: "previous_step", keys: "k", single: true, matches: key("k") },
+  { act: "approval", keys: "p", single: true, matches: key("p") },
   { act: "inspector", keys: "i", single: true, matches: key("i") },
   { act: "copy", keys: "y", single: true, matches: key("y") },
   {

@@ -18,9 +18,9 @@ interface Properties {
   search: RefObject<HTMLInputElement | null>;
 }
 
-/** Past runs by day, and the ways to the other screens. */
+/** What waits for a person, past runs by day, and the ways to the other screens. */
 export function Sidebar({ path, search }: Properties) {
-  const { runs } = useData();
+  const { runs, inbox } = useData();
   const [wanted, setWanted] = useState("");
   const lines = useMemo(() => linesOf(runs.items, wanted), [runs.items, wanted]);
   // A search that looks at the first page only would lie: it reads on until the end.
@@ -62,6 +62,10 @@ export function Sidebar({ path, search }: Properties) {
         }
       />
       <div className="sidebar-foot">
+        <Link to="/approvals" aria-current={here(path, "/approvals")}>
+          {t("nav.approvals")}
+          {inbox.items.length > 0 && <span className="count">{inbox.items.length}</span>}
+        </Link>
         {(["knowledge", "models", "doctor", "settings"] as const).map((screen) => (
           <Link key={screen} to={`/${screen}`} aria-current={here(path, `/${screen}`)}>
             {t(`nav.${screen}`)}
@@ -98,13 +102,16 @@ const keyOf = (line: Line) => (line.kind === "day" ? `day ${line.text}` : line.r
 function linesOf(runs: readonly RunSummary[], wanted: string): Line[] {
   const now = new Date();
   const needle = wanted.trim().toLowerCase();
+  const shown = runs.filter((run) => {
+    const text = `${run.title} ${run.id} ${run.model}`.toLowerCase();
+    // A child is shown inside the run that started it.
+    return run.parent === null && (!needle || text.includes(needle));
+  });
+  const waits = (run: RunSummary) => run.status === "waiting";
   const lines: Line[] = [];
   let last = "";
-  for (const run of runs) {
-    const text = `${run.title} ${run.id} ${run.model}`.toLowerCase();
-    if (run.parent !== null) continue; // shown inside the run that started it
-    if (needle && !text.includes(needle)) continue;
-    const date = day(run.created_at, now);
+  for (const run of [...shown.filter(waits), ...shown.filter((each) => !waits(each))]) {
+    const date = waits(run) ? t("runs.waiting") : day(run.created_at, now);
     if (date !== last) lines.push({ kind: "day", text: date });
     last = date;
     lines.push({ kind: "run", run });

@@ -6,8 +6,8 @@ export interface Loaded<T> {
   reload: () => void;
 }
 
-/** Loads on mount and on `reload`; what was there stays until the new is. */
-export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
+/** Loads on mount, on `reload` and for another `key`; what was there stays until the new is. */
+export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, key = 0): Loaded<T> {
   const [data, setData] = useState<T | null>(null);
   const [error, setError] = useState<Error | null>(null);
   const [round, setRound] = useState(0);
@@ -25,7 +25,7 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>): Loaded<T>
       },
     );
     return () => abort.abort();
-  }, [load, round]);
+  }, [load, round, key]);
   return { data, error, reload };
 }
 

@@ -31,7 +31,16 @@ SECURITY_HEADERS: Mapping[str, str] = {
 }
 """For every answer of the server. No script, style, image or connection from anywhere else."""
 
-_ADDRESSES = ("/", "/runs", "/runs/{run_id}", "/knowledge", "/models", "/doctor", "/settings")
+_ADDRESSES = (
+    "/",
+    "/runs",
+    "/runs/{run_id}",
+    "/approvals",
+    "/knowledge",
+    "/models",
+    "/doctor",
+    "/settings",
+)
 _ASSET = "/assets/{name}"
 PAGE_PATHS = (*_ADDRESSES, _ASSET)
 """All that the page's files are served at; they hold nothing of anybody."""

@@ -1,0 +1,57 @@
+import { useEffect, useState } from "react";
+import type { PendingApproval } from "../api/types.ts";
+import { Empty } from "../components/empty.tsx";
+import { ErrorBox } from "../components/error.tsx";
+import { ApprovalCard } from "../run/approval-card.tsx";
+import { asApproval } from "../run/child-run.tsx";
+import { visible } from "../run/words.ts";
+import { useData } from "../shell/data.tsx";
+import { Link, runPath } from "../shell/router.tsx";
+import { t } from "../strings/index.ts";
+
+/** Everything that waits for a person, whichever run it is in. */
+export function ApprovalsScreen() {
+  const { inbox, runs } = useData();
+  const shown = useShown(inbox.items);
+  const reload = inbox.reload;
+  useEffect(reload, [reload]);
+  const titleOf = (item: PendingApproval) =>
+    visible(runs.items.find((run) => run.id === item.root_id)?.title ?? item.root_id);
+  return (
+    <div className="scroll">
+      <div className="column">
+        <h1 tabIndex={-1}>{t("nav.approvals")}</h1>
+        <p className="lead">{t("approvals.lead")}</p>
+        {inbox.error && <ErrorBox error={inbox.error} onRetry={reload} />}
+        {shown.length === 0 && !inbox.error && (
+          <Empty title={t("approvals.empty")}>
+            <p>{t("approvals.empty.hint")}</p>
+          </Empty>
+        )}
+        {shown.map((item) => (
+          <div key={keyOf(item)} className="inbox-item">
+            <p className="inbox-run">
+              <Link to={runPath(item.root_id)}>{titleOf(item)}</Link>
+            </p>
+            <ApprovalCard runId={item.run_id} approval={asApproval(item)} />
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+const keyOf = (item: PendingApproval) => `${item.run_id} ${item.call.id}`;
+
+/** What was decided stays where it stood, with what became of it, until the screen is left. */
+function useShown(items: readonly PendingApproval[]): readonly PendingApproval[] {
+  const [shown, setShown] = useState<readonly PendingApproval[]>([]);
+  useEffect(() => {
+    setShown((before) => {
+      const known = new Map(before.map((item) => [keyOf(item), item]));
+      const fresh = items.filter((item) => !known.has(keyOf(item)));
+      return fresh.length > 0 ? [...before, ...fresh] : before;
+    });
+  }, [items]);
+  return shown;
+}
