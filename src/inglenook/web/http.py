@@ -61,7 +61,8 @@ class HttpTransport:
         if url.url != request.url:
             # The ledger and the approval show the URL as it is in the request.
             raise TransportError(
-                "refused", f"{shown_url(request.url)!r} was not asked: write it as {url.url!r}."
+                "refused",
+                f"{shown_url(request.url)!r} was not asked: write it as {shown_url(url.url)!r}.",
             )
         route = await self._route(url)
         exchange = Exchange(request, url, route, timeout_s=timeout_s, max_bytes=max_bytes)

@@ -33,6 +33,3 @@ class SystemResolver:
             return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
         return await asyncio.get_running_loop().run_in_executor(self._threads, look_up)
-
-    def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
