@@ -182,7 +182,7 @@ async def test_a_demo_model_that_is_not_fetched_is_no_failure_and_is_not_fetched
     ("environment", "why"),
     [
         (
-            {},
+            {"INGLENOOK_WEB__ENGINES": '["duckduckgo", "duckduckgo-lite"]'},
             "duckduckgo at html.duckduckgo.com (not asked yet), duckduckgo-lite at "
             "lite.duckduckgo.com (not asked yet); for runs",
         ),

@@ -35,7 +35,7 @@ TEMPLATE = """\
 
 [web]
 # Used only by runs whose user turned the web on.
-# engines = ["duckduckgo", "duckduckgo-lite"]   # also "searxng", "brave"; asked in this order
+# engines = ["duckduckgo"]   # also "duckduckgo-lite", "searxng", "brave"; asked in this order
 # duckduckgo_url = "https://html.duckduckgo.com"
 # duckduckgo_lite_url = "https://lite.duckduckgo.com"
 # searxng_url = ""           # your SearXNG, which must serve JSON

@@ -105,7 +105,7 @@ class Knowledge(Section):
 
 
 class Web(Section):
-    engines: list[EngineName] = ["duckduckgo", "duckduckgo-lite"]
+    engines: list[EngineName] = ["duckduckgo"]
     """In the order in which they are asked. Empty: no run can search the web."""
     duckduckgo_url: WebAddress = Field(default="https://html.duckduckgo.com", repr=False)
     duckduckgo_lite_url: WebAddress = Field(default="https://lite.duckduckgo.com", repr=False)
