@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from inglenook.agent.strategies import RESEARCH
 from inglenook.api.bodies import Permission
 from inglenook.errors import InvalidRequest
 from inglenook.messages import Message, Role, ToolCall
@@ -24,6 +25,8 @@ ROLES: Mapping[str, Role] = {
     "tool": "tool",
     "function": "tool",
 }
+RESEARCH_SUFFIX = ":research"
+"""Behind a model's id: the model, as a research agent. Choosing it allows the web for the run."""
 TEXT_PARTS = ("text", "input_text", "output_text")
 
 
@@ -84,18 +87,45 @@ class ChatBody(Lenient):
     def request(self) -> RunRequest:
         """
         Raises:
-            InvalidRequest: A message of the user holds something else than text.
+            InvalidRequest: A message of the user holds something else than text, or `runtime`
+                forbids what the model's id asks for.
         """
+        is_research = self.model.endswith(RESEARCH_SUFFIX)
+        if is_research:
+            self._check_research()
         return RunRequest(
-            model=self.model,
+            model=self.model.removesuffix(RESEARCH_SUFFIX),
             messages=_history(self.messages),
-            strategy=self.runtime.strategy,
+            strategy=RESEARCH.name if is_research else self.runtime.strategy,
             knowledge=self.runtime.knowledge,
-            web=self.runtime.web,
+            web=is_research or self.runtime.web,
             workspace=self.runtime.workspace,
             limits=RequestLimits(output_tokens=self.max_completion_tokens or self.max_tokens),
             session=self.runtime.chat_id,
         )
+
+    def _check_research(self) -> None:
+        """
+        Raises:
+            InvalidRequest: The body says otherwise in so many words, which counts for more.
+        """
+        said = self.runtime.model_fields_set
+        plain = self.model.removesuffix(RESEARCH_SUFFIX)
+        if "web" in said and not self.runtime.web:
+            raise InvalidRequest(
+                f"model {self.model!r} researches the web, and runtime.web is false",
+                field="runtime.web",
+                hint=f"leave runtime.web out to allow the web, or choose model {plain!r}",
+                status=422,
+            )
+        if "strategy" in said and self.runtime.strategy != RESEARCH.name:
+            raise InvalidRequest(
+                f"model {self.model!r} works by the strategy 'research', and runtime.strategy is "
+                f"{self.runtime.strategy!r}",
+                field="runtime.strategy",
+                hint=f"leave runtime.strategy out, or choose model {plain!r}",
+                status=422,
+            )
 
 
 def _history(messages: Sequence[OpenAIMessage]) -> tuple[Message, ...]:

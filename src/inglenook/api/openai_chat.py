@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Request, Response
 
 from inglenook.api.errors import OPEN_WEBUI_KEY, problem_of, problem_of_run
-from inglenook.api.openai_body import ChatBody
+from inglenook.api.openai_body import RESEARCH_SUFFIX, ChatBody
 from inglenook.api.openai_stream import ChatStream, Chunk, completion, has_answer
 from inglenook.api.services import Served, Services
 from inglenook.api.sse import EventStream
@@ -27,13 +27,17 @@ Credential = Annotated[str | None, Header(alias=OPEN_WEBUI_KEY, max_length=10_00
 
 @router.get("/models")
 async def list_models(services: Served) -> Response:
-    """Every model on offer. Asks no model's server what the model can do."""
+    """Every model on offer, and each as a research agent where the web can be searched from here.
+
+    Asks no model's server what the model can do."""
     ids = [spec.id for spec in await services.models.specs()]
     if not ids:
         try:
             ids = [await services.models.default_id()]
         except InvalidRequest:
             ids = []
+    if services.web().can_search:
+        ids += [id + RESEARCH_SUFFIX for id in ids]
     return JsonResponse({"object": "list", "data": [_model(id) for id in ids]})
 
 
@@ -41,7 +45,8 @@ async def list_models(services: Served) -> Response:
 async def chat_completions(
     body: ChatBody, request: Request, services: Served, credential: Credential = None
 ) -> Response:
-    """One run. `runtime` sets its scope: `{"knowledge": [id], "web": bool, "chat_id": str}`.
+    """One run. `runtime` sets its scope: `{"knowledge": [id], "web": bool, "chat_id": str}`; a
+    model id that ends in `:research` allows the web, unless `runtime.web` is false.
 
     A client that hangs up, streaming or not, stops the run, as Open WebUI's stop button does.
     """

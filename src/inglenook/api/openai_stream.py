@@ -9,6 +9,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from inglenook.agent.strategies import RESEARCH
+from inglenook.agent.window_state import LOOP
+from inglenook.api.openai_body import RESEARCH_SUFFIX
 from inglenook.events import (
     ModelReplied,
     ModelRequested,
@@ -22,6 +25,7 @@ from inglenook.events import (
     ToolStarted,
 )
 from inglenook.messages import Source, ToolCall, Usage
+from inglenook.research.status import status_text
 from inglenook.store.base import RunRow
 
 Chunk = dict[str, Any]
@@ -43,6 +47,8 @@ class ChatStream:
         self._sources: dict[int, Source] = {}
         self._sources_sent = 0
         self._titles: set[str] = set()
+        self._is_report = is_research(row)
+        """What the model says under way is no part of the answer, which comes whole at the end."""
 
     def opening(self) -> list[Chunk]:
         return [self._chunk({"role": "assistant", "content": ""})]
@@ -53,7 +59,7 @@ class ChatStream:
             case ReasoningDelta():
                 return self._reasoning(frame.text)
             case TextDelta():
-                return self._text(frame.text)
+                return [] if self._is_report else self._text(frame.text)
             case StepStarted():
                 self._needs_break = self._needs_break or bool(self._said)
                 self._said = ""
@@ -64,7 +70,7 @@ class ChatStream:
                 return self._reply(frame)
             case ToolStarted():
                 self._open_calls[frame.call.id] = frame.call
-                return [self._call(frame.call, "in_progress")]
+                return [self._call(frame.call, "in_progress"), *self._progress(frame.call)]
             case ToolFinished():
                 return self._result(frame)
             case RunWaiting():
@@ -93,12 +99,18 @@ class ChatStream:
                 output_tokens=self._usage.output_tokens + event.usage.output_tokens,
             )
         text = event.message.text
+        if self._is_report or event.purpose != LOOP:
+            return []
         if text.strip() == self._said.strip():
             return []
         if text.startswith(self._said):
             return self._text(text.removeprefix(self._said))
         self._needs_break = True
         return self._text(text)
+
+    def _progress(self, call: ToolCall) -> list[Chunk]:
+        text = status_text(call.name, call.arguments)
+        return [self._status(call.name, text, done=False)] if text else []
 
     def _call(self, call: ToolCall, status: str) -> Chunk:
         """Source: https://platform.openai.com/docs/api-reference/responses-streaming"""
@@ -161,6 +173,8 @@ class ChatStream:
         chunks: list[Chunk] = []
         for call in self._open_calls.values():
             chunks += [self._call(call, "completed"), self._output(call.id, UNFINISHED)]
+        if self._is_report:
+            chunks += self._text(event.answer)
         chunks.append(self._status("run", event.explanation, done=True))
         if not has_answer([event]):
             chunks.append({"error": ending_error(event)})
@@ -217,8 +231,12 @@ def head(row: RunRow, kind: str) -> Chunk:
         "id": f"chatcmpl-{row.id}",
         "object": kind,
         "created": int(row.created_at.timestamp()),
-        "model": row.model,
+        "model": row.model + (RESEARCH_SUFFIX if is_research(row) else ""),
     }
+
+
+def is_research(row: RunRow) -> bool:
+    return row.strategy.partition("@")[0] == RESEARCH.name
 
 
 def _finished(events: Sequence[RunEvent]) -> RunFinished | None:

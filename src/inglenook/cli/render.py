@@ -4,7 +4,8 @@ import sys
 import unicodedata
 from collections.abc import Mapping
 from typing import Any, TextIO
-from urllib.parse import urlsplit
+
+from inglenook.research.status import status_text
 
 PREVIEW_CHARS = 100
 REJECTED = {
@@ -91,8 +92,8 @@ class Progress:
             self.line(f"    … waiting: {event['reason']}", "amber")
 
     def _looks_for(self, event: Mapping[str, Any]) -> None:
-        if text := status_text(event["call"]):
-            self.line(f"    {text}", "dim")
+        if text := status_text(event["call"]["name"], event["call"]["arguments"]):
+            self.line(f"    {one_line(text)}", "dim")
 
     def _context(self, event: Mapping[str, Any]) -> None:
         if event["type"] == "context_compacted":
@@ -135,22 +136,6 @@ class Progress:
         )
         if run["status"] != "complete":
             self.line(f"  {run['explanation'] or ''}", "red")
-
-
-def status_text(call: Mapping[str, Any]) -> str | None:
-    """What a research call is about, in a word and one of its arguments; None for other calls."""
-    arguments = call["arguments"]
-    match call["name"]:
-        case "web_search":
-            return f"Search: {one_line(str(arguments.get('query', '')))}"
-        case "visit_webpage":
-            url = str(arguments.get("url", ""))
-            try:
-                return f"Read: {one_line(urlsplit(url).hostname or url)}"
-            except ValueError:  # such as `http://[`
-                return f"Read: {one_line(url)}"
-        case _:
-            return None
 
 
 def why_no_web(system: str) -> str:
