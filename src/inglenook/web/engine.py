@@ -20,12 +20,12 @@ from inglenook.web.base import (
     WebTransport,
 )
 from inglenook.web.urls import parse_url
+from inglenook.web.user_agents import OWN_NAME
 
 TIMEOUT_S = 10
 MAX_ANSWER_BYTES = 2 << 20
 """A result page has about 40 kB."""
 MAX_TITLE_CHARS, MAX_SNIPPET_CHARS = 300, 1_000
-USER_AGENT = "Inglenook/0.1 (self-hosted agent runtime; one search per question of its user)"
 NOT_IN_A_URL = re.compile(r"[\x00-\x20\x7f\ud800-\udfff]")
 SECONDS = re.compile(r"\d{1,9}", re.ASCII)
 
@@ -56,7 +56,7 @@ class Service:
         try:
             response = await transport.send(
                 request,
-                headers={"User-Agent": USER_AGENT, **headers},
+                headers={"User-Agent": OWN_NAME, **headers},
                 egress=egress,
                 timeout_s=TIMEOUT_S,
                 max_bytes=MAX_ANSWER_BYTES,
