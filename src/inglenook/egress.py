@@ -7,10 +7,13 @@ exactly that: what was approved, what is in the ledger and what leaves are one o
 import hashlib
 import ipaddress
 import json
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 from urllib.parse import urlsplit
+
+from inglenook.messages import Label
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +49,12 @@ class OutgoingRequest:
 
 class Egress(Protocol):
     """Told of every request that leaves this machine, before it does."""
+
+    @property
+    def labels(self) -> AbstractSet[Label]:
+        """What the run has read whose requests these are; what is kept of the answers carries it,
+        as a request may tell what its run has read."""
+        ...
 
     async def started(self, request: OutgoingRequest) -> int:
         """Return, once the record is durable, the number to end it with.

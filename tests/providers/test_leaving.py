@@ -11,7 +11,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from inglenook.egress import OutgoingRequest, leaves_machine
 from inglenook.errors import NotApproved, ProviderBusy
-from inglenook.messages import Message
+from inglenook.messages import Label, Message
 from inglenook.providers.base import ModelSpec, StreamOptions
 from inglenook.providers.openai_chat import OpenAIChatProvider
 from inglenook.providers.retry import RetryingProvider
@@ -31,6 +31,7 @@ class Ledger:
         default_factory=list[tuple[int, int | None, bool]]
     )
     refuses: bool = False
+    labels: frozenset[Label] = frozenset()
 
     async def started(self, request: OutgoingRequest) -> int:
         if self.refuses:

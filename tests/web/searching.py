@@ -5,6 +5,7 @@ from typing import Any
 
 from inglenook.egress import OutgoingRequest
 from inglenook.errors import NotApproved
+from inglenook.messages import Label
 from inglenook.tools.web import WebSearchTool
 from inglenook.web.addresses import AddressPolicy
 from inglenook.web.base import SearchEngine, Searcher, SearchOutcome, WebTransport
@@ -21,6 +22,7 @@ class Ledger:
     entries: list[Any] = field(default_factory=list[Any])
     requests: list[OutgoingRequest] = field(default_factory=list[OutgoingRequest])
     refused: tuple[str, ...] = ()
+    labels: frozenset[Label] = frozenset()
 
     async def started(self, request: OutgoingRequest) -> int:
         if any(part in request.url for part in self.refused):

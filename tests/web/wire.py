@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from inglenook.egress import OutgoingRequest
 from inglenook.errors import NotApproved
+from inglenook.messages import Label
 from inglenook.web.base import WebResponse, WebTransport
 
 Handler = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
@@ -52,6 +53,7 @@ class Ledger:
     """An `Egress` in memory; `approved` None lets everything through."""
 
     approved: frozenset[str] | None = None
+    labels: frozenset[Label] = frozenset()
     started_urls: list[str] = field(default_factory=list[str])
     entries: list[Entry] = field(default_factory=list[Entry])
     _open: dict[int, OutgoingRequest] = field(default_factory=dict[int, OutgoingRequest])

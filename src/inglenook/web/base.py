@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 
 from inglenook.egress import Egress, OutgoingRequest
 from inglenook.errors import RuntimeFault
+from inglenook.messages import Label
 
 Outcome = Literal["ok", "no_results", "blocked", "markup_changed", "unreachable"]
 """`blocked`: the service answers and refuses this machine, whatever is asked (a bot check, a limit,
@@ -35,6 +36,10 @@ class SearchOutcome:
     """For the model: what happened, one sentence an engine; and, from a `Searcher`, what to do."""
     retry_after_s: float | None = None
     """Of a failure: when the service says it will answer again, where it says so."""
+    fetched_at: datetime | None = None
+    """When a kept outcome was fetched; None: just now."""
+    labels: tuple[Label, ...] = ()
+    """What the run had read that fetched a kept outcome; who is shown it has read that too."""
 
 
 class SearchEngine(Protocol):
@@ -128,6 +133,8 @@ class Page:
     fetched_at: datetime
     """Of the request; a page out of the cache keeps it."""
     is_cached: bool = False
+    labels: tuple[Label, ...] = ()
+    """What the run had read that fetched a kept page; who is shown it has read that too."""
 
 
 class PageError(RuntimeFault):
