@@ -32,7 +32,8 @@ async def test_results_reach_the_model_and_the_answers_sources(tmp_path: Path) -
     [finished] = [event for event in events if isinstance(event, ToolFinished)]
     assert "[1] All about otters\nhttps://otters.test/\nThey hold hands." in finished.result
     assert "[2] Seals\nhttps://seals.test/\nThey clap." in finished.result
-    assert not finished.is_error
+    assert finished.result.startswith("Results from duckduckgo;")
+    assert (finished.is_error, finished.labels) == (False, ("untrusted",))
     assert [(source.n, source.kind, source.url) for source in finished.sources] == [
         (1, "web", "https://otters.test/"),
         (2, "web", "https://seals.test/"),

@@ -3,16 +3,18 @@
 from pathlib import Path
 
 from inglenook.events import ToolFinished
-from tests.fake_duckduckgo import FakeDuckDuckGo
+from inglenook.tools.web import WebSearchTool
 from tests.support import bench, call, replies, say
-from tests.web.searching import search_tool
+from tests.web.kinds import Kind, every_kind
+from tests.web.searching import service
 
 
-async def test_changed_markup_is_an_error_that_says_so(tmp_path: Path) -> None:
-    redesigned = "<!DOCTYPE html><main><article><a href='https://a.test/'>A</a></article></main>"
-    async with FakeDuckDuckGo(redesigned) as server:
+@every_kind
+async def test_changed_markup_is_an_error_that_says_so(tmp_path: Path, kind: Kind) -> None:
+    async with kind.changed() as server:
         provider = replies(say("", call("web_search", query="otters")), say("I could not search."))
-        async with bench(tmp_path, provider, web=[search_tool(server.url)]) as b:
+        tool = WebSearchTool(service(kind.engine(server.url)))
+        async with bench(tmp_path, provider, web=[tool]) as b:
             run = await b.run(web=True)
             events = await b.service.events(run["id"])
     [finished] = [each for each in events if isinstance(each, ToolFinished)]
