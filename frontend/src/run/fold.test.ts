@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LoggedEvent } from "../api/types.ts";
 import { dropLive, fold, foldLive } from "./fold.ts";
-import { ownLedger, totalsOf } from "./ledger.ts";
-import { emptyRun, hasEnded, questionOf } from "./view.ts";
+import { childrenOf, ownLedger, totalsOf } from "./ledger.ts";
+import { addressOf, pagesRead } from "./read-pages.ts";
+import { emptyRun, hasEnded, openChildren, pendingApprovals, questionOf } from "./view.ts";
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 30, 12, 0, second)).toISOString();
 let seq = 0;
@@ -251,4 +252,117 @@ test("a cut prompt and a compaction are lines of their step; the cut reply is no
   );
   assert.match(only?.objections[1]?.text ?? "", /5000|5,000/);
   assert.equal(only?.reply?.text, "It is 4.");
+});
+
+const asks = (made: object) => ({
+  type: "approval_requested",
+  call: made,
+  reason: "Each search query is shown before it leaves.",
+  preview: "Asks lite.duckduckgo.com.",
+  sha256: "a",
+  expires_at: "2026-11-30T15:00:00Z",
+  requests: [{ method: "POST", url: "https://lite.duckduckgo.com/lite/", body: "q=x" }],
+});
+const decides = (id: string, decision: string, more: object = {}) => ({
+  type: "approval_decided",
+  call: id,
+  decision,
+  arguments: null,
+  by: "page",
+  ...more,
+});
+
+test("a call that waits for a person has its row before it starts, with what it would send", () => {
+  const waiting = { type: "run_waiting", reason: "approval" };
+  const run = fold(emptyRun("r"), log(started, step(1), asks(call("a", "web_search")), waiting));
+  const [row] = run.steps[0]?.calls ?? [];
+  assert.deepEqual([row?.startedAt, row?.network, row?.approval?.requests.length], [null, false, 1]);
+  assert.equal(pendingApprovals(run)[0]?.call.id, "a");
+  assert.deepEqual([run.status, run.waitingFor], ["waiting", "approval"]);
+});
+
+for (const decision of ["approved", "edited", "denied", "timed_out", "expired"]) {
+  test(`a decision stays with its call: ${decision}`, () => {
+    const made = call("a", "web_search");
+    const instead = { arguments: { query: "y" }, preview: "Asks for y.", requests: [] };
+    const more = decision === "edited" ? instead : {};
+    const resumed = { type: "run_resumed", by: "x", epoch: 2 };
+    const run = fold(
+      emptyRun("r"),
+      log(started, step(1), asks(made), resumed, step(1), decides("a", decision, more)),
+    );
+    const approval = run.steps[0]?.calls[0]?.approval;
+    assert.equal(approval?.decided?.decision, decision);
+    assert.deepEqual(approval?.call.arguments, made.arguments);
+    assert.deepEqual(approval?.decided?.arguments, decision === "edited" ? { query: "y" } : null);
+    assert.deepEqual(pendingApprovals(run), []);
+  });
+}
+
+test("the call that runs after an edit has the edited arguments, and what was asked is kept", () => {
+  const made = call("a", "web_search");
+  const edited = { ...made, arguments: { query: "y" } };
+  const run = fold(
+    emptyRun("r"),
+    log(started, step(1), asks(made), decides("a", "edited", { arguments: { query: "y" } }), begins(edited, true), ends(edited)),
+  );
+  const rows = run.steps[0]?.calls ?? [];
+  assert.equal(rows.length, 1);
+  assert.deepEqual(rows[0]?.call.arguments, { query: "y" });
+  assert.deepEqual(rows[0]?.approval?.call.arguments, made.arguments);
+});
+
+test("nothing waits for a person any more once the run has ended", () => {
+  const run = fold(emptyRun("r"), log(started, step(1), asks(call("a")), finished({ status: "cancelled" })));
+  assert.deepEqual(pendingApprovals(run), []);
+});
+
+test("a child run belongs to the call that started it, also when its parent was resumed", () => {
+  const made = call("a", "web_research");
+  const child = { call: "a", child_run_id: "child" };
+  const begun = log(started, step(1), begins(made), { type: "child_started", ...child }, { type: "run_resumed", by: "x", epoch: 2 }, step(1), begins(made), { type: "child_started", ...child });
+  const open = fold(emptyRun("r"), begun);
+  assert.deepEqual([openChildren(open), childrenOf(open)], [["child"], ["child"]]);
+  const end = { seq: begun.length, run_id: "r", at: at(50), type: "child_finished", ...child, status: "complete" };
+  const closed = fold(open, [end]);
+  assert.deepEqual(closed.steps[0]?.calls[0]?.child, { id: "child", status: "complete" });
+  assert.deepEqual(openChildren(closed), []);
+});
+
+test("a request counts for the call that the log names, however many are open", () => {
+  const egress = { type: "egress_started", n: 1, method: "GET", host: "h", path: "/", bytes_out: 64, why: "", permission: "web", call: "b" };
+  const run = fold(
+    emptyRun("r"),
+    log(started, step(1), begins(call("a"), true), begins(call("b"), true), egress),
+  );
+  assert.deepEqual(run.steps[0]?.calls.map((row) => row.bytesOut), [0, 64]);
+});
+
+test("why there is no web is what the model was told, and said only where it was asked for", () => {
+  const told = "web_search does not exist in this run: the operator blocks web search.";
+  const built = (tools: string[]) => ({ type: "prompt_built", system: `You are…\n\n${told}\n\nMore.`, tools, max_steps: 12 });
+  assert.equal(fold(emptyRun("r"), log(started, built(["calculate"]))).noWebBecause, "the operator blocks web search.");
+  assert.equal(fold(emptyRun("r"), log(started, built(["visit_webpage"]))).noWebBecause, null);
+  const off = { ...started, request: { ...started.request, web: false } };
+  assert.equal(fold(emptyRun("r"), log(off, built(["calculate"]))).noWebBecause, null);
+});
+
+test("a page was read where a visit gave it back, not where a search listed it", () => {
+  const page = (n: number, url: string) => ({ n, kind: "web", title: "t", url });
+  const visit = (id: string, url: string) => ({ id, name: "visit_webpage", arguments: { url } });
+  const search = call("s", "web_search");
+  const moved = visit("v", "https://a.test/old#part");
+  const failed = visit("w", "https://c.test/");
+  const run = fold(
+    emptyRun("r"),
+    log(
+      started,
+      step(1),
+      ends(search, { sources: [page(1, "https://b.test/")] }),
+      ends(moved, { sources: [page(2, "https://a.test/new")] }),
+      ends(failed, { is_error: true }),
+    ),
+  );
+  assert.deepEqual(pagesRead(run), ["https://a.test/old", "https://a.test/new"]);
+  assert.equal(addressOf("https://A.test"), "https://a.test/");
 });
