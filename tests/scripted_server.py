@@ -65,7 +65,7 @@ class Seen:
 
 
 class ScriptedServer:
-    """Use as an async context manager; it listens on a free port of 127.0.0.1."""
+    """Use as an async context manager; it listens on a free port of `host`."""
 
     def __init__(
         self,
@@ -73,6 +73,7 @@ class ScriptedServer:
         *,
         models: Mapping[str, Mapping[str, Any]] | None = None,
         api_key: str | None = None,
+        host: str = "127.0.0.1",
     ) -> None:
         """
         `models`: name -> {"capabilities": [...], "context_length": int, "family": str,
@@ -85,6 +86,7 @@ class ScriptedServer:
         self._script = [] if callable(script) else list(script)
         self._models = models
         self._api_key = api_key
+        self._host = host
         self._runner: web.AppRunner | None = None
         self.port = 0
         self.requests: list[Seen] = []
@@ -92,7 +94,7 @@ class ScriptedServer:
     @property
     def url(self) -> str:
         """Base URL of Ollama's face."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self._host}:{self.port}"
 
     @property
     def openai_url(self) -> str:
@@ -115,7 +117,7 @@ class ScriptedServer:
             app, handler_cancellation=True, access_log=None, shutdown_timeout=0.05
         )
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", self.port).start()
+        await web.TCPSite(self._runner, self._host, self.port).start()
         addresses: list[tuple[str, int]] = self._runner.addresses
         self.port = addresses[0][1]
         return self
