@@ -1,11 +1,14 @@
 """What may be asked: how a URL is read and which addresses are judged to be public."""
 
 from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from yarl import URL
 
+from inglenook.egress import OutgoingRequest
 from inglenook.web.addresses import AddressPolicy, Origin
 from inglenook.web.base import TransportError
 from inglenook.web.urls import MAX_URL_CHARS, parse_url
@@ -44,6 +47,21 @@ def test_the_form_that_is_sent_is_read_as_itself(rest: str) -> None:
             continue
         assert url.url.isascii()
         assert parse_url(url.url) == url
+
+
+@given(st.text(max_size=20), st.text(max_size=20))
+def test_every_reader_of_that_form_sees_one_host_and_port(host: str, rest: str) -> None:
+    for text in (f"http://{host}.test/{rest}", f"https://{host}", f"http://{host}:8080{rest}"):
+        try:
+            url = parse_url(text)
+        except TransportError:
+            continue
+        connected, recorded = URL(url.url, encoded=True), urlsplit(url.url)
+        assert (connected.raw_host, connected.port) == url.origin
+        assert recorded.hostname == url.host
+        assert (recorded.port or connected.port) == url.port
+        assert connected.raw_path_qs == url.target
+        assert OutgoingRequest(method="GET", url=url.url).path == url.target
 
 
 @pytest.mark.parametrize("text", ["file:///etc/hostname", "http://a.test:22/", "http://0x7f.1/"])
