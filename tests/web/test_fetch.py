@@ -160,6 +160,26 @@ async def test_a_status_without_a_page_is_told_with_its_meaning(status: int, mea
     assert meaning in str(error)
 
 
+class KnowsWalls(WholeBody):
+    async def read(self, response: WebResponse, url: str) -> PageText:
+        if b"Just a moment" in response.body:
+            raise PageError("blocked_by_site", "a wall")
+        raise PageError("not_readable", "no page")
+
+
+@pytest.mark.parametrize("status", [403, 503])
+@pytest.mark.parametrize(
+    ("body", "expected"), [(b"Just a moment...", "blocked_by_site"), (b"\0", "http_error")]
+)
+async def test_a_wall_is_seen_behind_a_status_of_its_own(
+    status: int, body: bytes, expected: PageFault
+) -> None:
+    transport = HttpTransport(LOCAL, resolver=Names(NAMES))
+    async with Site({"/a": answer(f"{status} X", body)}) as site:
+        error = await fault(site.url("/a"), of=WebFetcher(transport, KnowsWalls(), LOCAL))
+    assert error.fault == expected
+
+
 async def test_a_page_over_the_limit_is_too_large() -> None:
     async with Site({"/a": answer("200 OK", bytes(MAX_PAGE_BYTES + 1))}) as site:
         assert (await fault(site.url("/a"))).fault == "too_large"

@@ -154,7 +154,8 @@ class PageText:
 
 class PageReader(Protocol):
     async def read(self, response: WebResponse, url: str) -> PageText:
-        """The text of an answer with status 200; `url` is where it came from.
+        """The text of an answer; `url` is where it came from. Answers that turn a robot away
+        (401, 403, 429, 503) are shown to it too, as a wall may stand in them.
 
         Raises:
             PageError: `blocked_by_site`, `not_readable` or `too_large`.

@@ -23,6 +23,7 @@ TIMEOUT_S = 20.0
 MAX_PAGE_BYTES = 10 * 1024 * 1024
 MAX_REDIRECTS = 10
 REDIRECTS = (301, 302, 303, 307, 308)
+TURNED_AWAY = (401, 403, 429, 503)
 ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.9,*/*;q=0.5"
 
 CookiesFor = Callable[[str], str | None]
@@ -71,9 +72,19 @@ class WebFetcher:
             response = await self._get(request, deadline, egress)
             visited.append(request.url)
         if response.status not in (200, 203):
-            raise PageError("http_error", _told(request.url, response.status))
+            raise await self._no_page(request.url, response)
         read = await self._reader.read(response, request.url)
         return Page(url=request.url, title=read.title, text=read.text, fetched_at=fetched_at)
+
+    async def _no_page(self, url: str, response: WebResponse) -> PageError:
+        """A bot check often has a status of its own; the reader knows one when it sees it."""
+        if response.status in TURNED_AWAY:
+            try:
+                await self._reader.read(response, url)
+            except PageError as error:
+                if error.fault == "blocked_by_site":
+                    return error
+        return PageError("http_error", _told(url, response.status))
 
     async def _get(self, request: OutgoingRequest, deadline: float, egress: Egress) -> WebResponse:
         left_s = deadline - time.monotonic()
