@@ -4,17 +4,12 @@ import re
 from importlib import import_module
 from typing import Any
 
+from inglenook.documents.magic import is_pdf
 from inglenook.documents.text_builder import Heading, TextBuilder, Unreadable
 
 pdfium: Any = import_module("pypdfium2")  # ships without type information
 
 MAX_PAGES = 10_000
-HEAD_BYTES = 1024
-"""`%PDF-` stands in these first bytes; some writers put something before it."""
-
-
-def is_pdf(data: bytes) -> bool:
-    return b"%PDF-" in data[:HEAD_BYTES]
 
 
 def read_pdf(data: bytes) -> tuple[str, list[Heading]]:

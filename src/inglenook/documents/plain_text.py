@@ -5,7 +5,7 @@ import re
 
 from turbohtml.detect import detect
 
-_MARKS = (
+MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -14,7 +14,7 @@ _MARKS = (
 )
 _DETECT_BYTES = 200_000
 """Enough for letter frequencies; detection reads every byte it is given."""
-_MAX_CONTROL_SHARE = 0.02
+MAX_CONTROL_SHARE = 0.02
 """More control characters than this is a binary file with a text file's name."""
 
 _INVISIBLE = re.compile(
@@ -35,7 +35,7 @@ def decode(data: bytes) -> str | None:
 
     Order: byte-order mark, UTF-8 if valid, UTF-16 by its zero bytes, letter frequencies.
     """
-    for mark, encoding in _MARKS:
+    for mark, encoding in MARKS:
         if data.startswith(mark):
             return _text_or_none(data[len(mark) :].decode(encoding, "replace"))
     try:
@@ -68,7 +68,12 @@ def _utf16_without_mark(head: bytes) -> str | None:
     return None
 
 
-def _text_or_none(text: str) -> str | None:
+def control_share(text: str) -> float:
+    """How much of `text` no text has: control characters, and bytes that could not be read."""
     sample = text[:100_000]
     odd = sum(1 for c in sample if c < " " and c not in "\t\n\r\f\v") + sample.count("\ufffd")
-    return None if odd > max(2, len(sample) * _MAX_CONTROL_SHARE) else text
+    return odd / len(sample) if odd > 2 else 0.0
+
+
+def _text_or_none(text: str) -> str | None:
+    return None if control_share(text) > MAX_CONTROL_SHARE else text

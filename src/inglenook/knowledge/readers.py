@@ -5,11 +5,11 @@ limits end it. What a person does not see in the document (hidden text, scripts,
 hidden sheets) is not read.
 """
 
-import re
 from collections.abc import Callable
 
 import turbohtml
 
+from inglenook.documents.hidden_html import drop_hidden
 from inglenook.documents.pdf import read_pdf
 from inglenook.documents.plain_text import clean, decode
 from inglenook.documents.text_builder import Heading, Unreadable
@@ -18,13 +18,8 @@ from inglenook.knowledge.chunking import markdown_headings
 from inglenook.knowledge.slides import read_pptx
 from inglenook.knowledge.spreadsheet import read_xlsx
 
-_HIDDEN_TAGS = (
-    "script, style, noscript, template, iframe, object, svg, nav, [role=navigation], [hidden], "
-    "input, select, button"
-)
-_HIDDEN_STYLE = re.compile(
-    r"display:none|visibility:hidden|opacity:0(?![.\d])|font-size:0(?![.\d])", re.IGNORECASE
-)
+_ASIDE = "nav, [role=navigation], input, select, button"
+"""Of the page, not of the document."""
 
 
 def _table(table: turbohtml.Element, _: str) -> str:
@@ -86,13 +81,12 @@ def _read_csv(data: bytes) -> Read:
 
 
 def _read_html(data: bytes) -> Read:
-    document = turbohtml.parse(data, detect_encoding=True, positions=False)
+    # with scripting, as in a browser: what stands in <noscript> is no part of the page then
+    document = turbohtml.parse(data, detect_encoding=True, positions=False, scripting=True)
     title_element = document.find("title")
     title = " ".join(title_element.text.split()) if title_element else ""
-    document.remove(_HIDDEN_TAGS)
-    for element in document.select("[style]"):
-        if _HIDDEN_STYLE.search(re.sub(r"\s+", "", str(element.attrs.get("style") or ""))):
-            element.decompose()
+    drop_hidden(document)
+    document.remove(_ASIDE)
     mains = document.select("main, [role=main]")
     root = mains[0] if len(mains) == 1 else document.find("body")
     # to_markdown keeps the entity where the page wrote a no-break space
