@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,7 @@ from inglenook.providers.base import (
 )
 from inglenook.providers.catalogue import ModelCatalogue
 from inglenook.run_context import RunContext
-from inglenook.run_request import RequestLimits, RunRequest
+from inglenook.run_request import ApprovalRules, RequestLimits, RunRequest
 from inglenook.runs.in_process import InProcessEngine
 from inglenook.runs.service import RunService
 from inglenook.runs.supervisor import RunSupervisor
@@ -36,6 +38,7 @@ from inglenook.store.sqlite import SqliteStore
 from inglenook.tools.base import Tool, ToolSpec
 
 MODEL = ModelSpec(id="m", provider="ollama", model="m", base_url="http://127.0.0.1:1")
+NO_RULES = ApprovalRules()
 Script = Callable[[Sequence[Message]], Message]
 
 
@@ -162,7 +165,12 @@ class NoKnowledge:
             KnowledgeBase(id="secret", name="Board", label="confidential"),
         ]
 
-    async def open(self, knowledge_ids: Sequence[str], credential: str | None = None) -> Retriever:
+    async def open(
+        self,
+        knowledge_ids: Sequence[str],
+        credential: str | None = None,
+        egress: Egress | None = None,
+    ) -> Retriever:
         for id in knowledge_ids:
             if id not in {"kb", "secret"}:
                 raise NotFound(f"no knowledge base {id!r}", field="knowledge")
@@ -173,8 +181,8 @@ class EmptyRetriever:
     def __init__(self, *, confidential: bool = False) -> None:
         self._confidential = confidential
 
-    async def is_confidential(self) -> bool:
-        return self._confidential
+    async def confidential(self) -> AbstractSet[str]:
+        return {"secret"} if self._confidential else set[str]()
 
     async def documents(self) -> Sequence[Document]:
         return [Document(id="f1", name="handbook.md", knowledge_id="kb", knowledge_name="Handbook")]
@@ -243,10 +251,13 @@ async def bench(
     documents: Sequence[Tool] = (),
     agents: dict[str, ChildAgent] | None = None,
     limits: RequestLimits | None = None,
+    strategy_limits: Mapping[str, RequestLimits] | None = None,
     knowledge: Knowledge | None = None,
     spec: ModelSpec = MODEL,
     models: ModelCatalogue | None = None,
     tool_result_tokens: int | None = None,
+    rules: ApprovalRules = NO_RULES,
+    approval_clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> AsyncGenerator[Bench, None]:
     store = SqliteStore(home)
     owners = Owners(home)
@@ -265,7 +276,10 @@ async def bench(
         toolbox=toolbox,
         child_agents=agents or {},
         default_limits=limits or RequestLimits(),
+        strategy_limits=strategy_limits,
         tool_result_tokens=tool_result_tokens,
+        rules=rules,
+        approval_clock=approval_clock,
     )
     try:
         async with parts.engine:

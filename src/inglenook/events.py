@@ -120,12 +120,30 @@ class ModelReplied(Event):
     """The tokens that the server says it holds, where it refused the prompt's length."""
 
 
+class ShownRequest(BaseModel):
+    """A request as a person sees it before it leaves."""
+
+    model_config = ConfigDict(frozen=True)
+
+    method: str
+    url: str
+    body: str = ""
+    """As text; bytes that are none are escaped."""
+    sha256: str
+    """Of the bytes themselves (`OutgoingRequest.sha256`): what an approval holds for."""
+
+
 class ApprovalRequested(Event):
     type: Literal["approval_requested"] = "approval_requested"
     call: ToolCall
     reason: str
     sha256: str
+    """Over run, user, call, requests and expiry: what the decision is about."""
     expires_at: datetime
+    requests: tuple[ShownRequest, ...] = ()
+    """All that the call may send once it is approved, in the order in which it would."""
+    preview: str = ""
+    """The same in one sentence."""
 
 
 class ApprovalDecided(Event):
@@ -133,7 +151,11 @@ class ApprovalDecided(Event):
     call: str
     decision: Literal["approved", "edited", "denied", "timed_out", "expired"]
     arguments: dict[str, Any] | None = None
+    """Of `edited`: those that the call has now."""
     by: str | None = None
+    requests: tuple[ShownRequest, ...] = ()
+    """Of `edited`: what it may send now."""
+    preview: str = ""
 
 
 class ToolStarted(Event):
@@ -172,6 +194,8 @@ class EgressStarted(Event):
     bytes_out: int
     why: str
     permission: str
+    call: str = ""
+    """The tool call that it belongs to, where there is one."""
 
 
 class EgressFinished(Event):

@@ -75,6 +75,8 @@ class EgressNumbers:
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
     run_id: str
+    root_id: str = ""
+    """The run at the top of its family; of a run that nobody started, itself."""
     call_id: str = ""
     """The tool call that is being served; set by the registry."""
     sink: EventSink
@@ -89,6 +91,8 @@ class RunContext:
     """The user's own key for their knowledge service; in memory only."""
     labels: AbstractSet[Label] = frozenset()
     """What the run had read when the model wrote its last reply; a child begins with them."""
+    approved: frozenset[str] | None = None
+    """Digests of the only requests that the call may send; None: no person was to be asked."""
 
     def for_call(self, call_id: str, sink: EventSink) -> "RunContext":
         """This run as one of its calls sees it; `dataclasses.replace`, made once a tool call, would

@@ -13,6 +13,11 @@ from inglenook.messages import Message
 
 ApprovalMode = Literal["allow", "ask", "block"]
 ApprovalTopic = Literal["web_search", "write", "confidential"]
+STRICTNESS: tuple[ApprovalMode, ...] = ("allow", "ask", "block")
+
+
+def strictest(*modes: ApprovalMode) -> ApprovalMode:
+    return max(modes, key=STRICTNESS.index)
 
 
 class RequestLimits(BaseModel):
@@ -60,6 +65,10 @@ class RunPermissions:
     """Tools with effect `write` may exist in this run."""
     tools: tuple[str, ...] | None = None
     """The only tools that may exist in this run; None: no such bound."""
+    web_search: ApprovalMode = "allow"
+    """`ask`: a person sees each search query before it leaves."""
+    confidential: ApprovalMode = "ask"
+    """What becomes of whatever would leave this machine once the run is private."""
 
     def __post_init__(self) -> None:
         for name in ("web", "workspace", "delegate", "writes"):
@@ -70,10 +79,24 @@ class RunPermissions:
         return replace(self, writes=False, delegate=False)
 
 
-def permissions_of(request: RunRequest) -> RunPermissions:
+@dataclass(frozen=True, kw_only=True)
+class ApprovalRules:
+    """What the operator wants a person to see before it leaves, and what may not leave at all."""
+
+    web_search: ApprovalMode = "allow"
+    confidential: ApprovalMode = "ask"
+
+
+def permissions_of(request: RunRequest, rules: ApprovalRules) -> RunPermissions:
+    """The stricter of what the operator and the request say: a request cannot loosen anything."""
+    asked = request.approvals
+    web_search = strictest(rules.web_search, asked.get("web_search", "allow"))
     return RunPermissions(
         knowledge=request.knowledge,
-        web=request.web is True and request.approvals.get("web_search") != "block",
+        web=request.web is True and web_search != "block",
         workspace=request.workspace,
+        writes=asked.get("write") != "block",
         tools=request.tools,
+        web_search=web_search,
+        confidential=strictest(rules.confidential, asked.get("confidential", "allow")),
     )

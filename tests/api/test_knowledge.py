@@ -3,6 +3,7 @@
 import io
 import tempfile
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from inglenook.egress import Egress
 from inglenook.errors import Conflict, InvalidRequest, NotFound, ToolError
 from inglenook.knowledge.base import Document, KnowledgeBase, Label, Passage, Retriever
 from inglenook.knowledge.local import LocalKnowledge
@@ -28,8 +30,8 @@ class Taken:
 class ShelfRetriever:
     files: dict[str, bytes]
 
-    async def is_confidential(self) -> bool:
-        return False
+    async def confidential(self) -> AbstractSet[str]:
+        return frozenset()
 
     async def documents(self) -> Sequence[Document]:
         return [
@@ -83,7 +85,12 @@ class Shelf:
         self.credentials.append(credential)
         return list(self.bases.values())
 
-    async def open(self, knowledge_ids: Sequence[str], credential: str | None = None) -> Retriever:
+    async def open(
+        self,
+        knowledge_ids: Sequence[str],
+        credential: str | None = None,
+        egress: Egress | None = None,
+    ) -> Retriever:
         self.credentials.append(credential)
         for id in knowledge_ids:
             self._known(id)

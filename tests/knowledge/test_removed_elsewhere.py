@@ -14,13 +14,13 @@ async def test_a_base_removed_by_another_process_is_read_no_more(tmp_path: Path)
         base = await here.create("Board", "confidential")
         await here.add_bytes(base.id, "a.md", b"# Zebra\n\nThe zebra is striped.\n")
         scope = await here.open([base.id])
-        assert await scope.is_confidential()
+        assert await scope.confidential() == {base.id}
         assert len(await scope.retrieve("zebra", 3)) == 1
         await there.remove(base.id)
         for read in (scope.documents(), scope.retrieve("zebra", 3), scope.read("f-x")):
             with pytest.raises(ToolError):
                 await read
-        assert await scope.is_confidential(), "what cannot be read counts as confidential"
+        assert await scope.confidential() == {base.id}, "what cannot be read counts as confidential"
         with pytest.raises(NotFound):
             await here.open([base.id])
         with pytest.raises(NotFound):

@@ -1,4 +1,4 @@
-"""What a request may not have: the web beside confidential documents, or against its own word."""
+"""What a request gets of what it asks for, and that it loosens nothing of the operator's."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from inglenook.events import PromptBuilt, ToolFinished
+from inglenook.run_request import ApprovalMode, ApprovalRules, permissions_of
 from tests.support import EchoTool, ask, bench, call, replies, say
 
 
@@ -21,12 +22,11 @@ async def tools_of(tmp_path: Path, **fields: object) -> tuple[tuple[str, ...], l
         return prompt.tools, web.calls
 
 
-async def test_a_confidential_base_takes_the_web_away(tmp_path: Path):
-    assert await tools_of(tmp_path, web=True, knowledge=("kb", "secret")) == ((), [])
-
-
-async def test_other_bases_leave_it(tmp_path: Path):
-    assert await tools_of(tmp_path, web=True, knowledge=("kb",)) == (
+@pytest.mark.parametrize("knowledge", [("kb",), ("kb", "secret")])
+async def test_knowledge_bases_leave_the_web_until_one_is_read(
+    tmp_path: Path, knowledge: tuple[str, ...]
+):
+    assert await tools_of(tmp_path, web=True, knowledge=knowledge) == (
         ("web_search", "web_research", "read_result"),
         ["x"],
     )
@@ -39,3 +39,24 @@ async def test_a_request_that_blocks_the_web_has_none(tmp_path: Path):
 def test_an_approval_of_something_unknown_is_refused():
     with pytest.raises(ValidationError):
         ask("?", approvals={"nope": "allow"})
+
+
+MODES: tuple[ApprovalMode, ...] = ("allow", "ask", "block")
+
+
+@pytest.mark.parametrize("operator", MODES)
+@pytest.mark.parametrize("asked", [*MODES, None])
+def test_a_request_tightens_and_never_loosens(operator: ApprovalMode, asked: ApprovalMode | None):
+    rules = ApprovalRules(web_search=operator, confidential=operator)
+    approvals = {"web_search": asked, "confidential": asked} if asked else {}
+    got = permissions_of(ask("?", web=True, approvals=approvals), rules)
+    wanted = max(operator, asked or "allow", key=MODES.index)
+    assert (got.web_search, got.confidential) == (wanted, wanted)
+    assert got.web is (wanted != "block")
+    child = got.of_child()
+    assert (child.web_search, child.confidential, child.web) == (wanted, wanted, got.web)
+
+
+def test_a_request_may_forbid_writing():
+    assert permissions_of(ask("?"), ApprovalRules()).writes
+    assert not permissions_of(ask("?", approvals={"write": "block"}), ApprovalRules()).writes

@@ -10,7 +10,7 @@ from inglenook.providers.base import ModelSpec
 from inglenook.providers.catalogue import ModelCatalogue
 from inglenook.providers.model_memory import ModelMemory
 from inglenook.providers.transport import open_session
-from inglenook.run_request import RequestLimits, RunRequest
+from inglenook.run_request import ApprovalRules, RequestLimits, RunRequest
 from inglenook.store.base import StoredEvent
 from inglenook.store.locks import Owners
 from inglenook.store.sqlite import SqliteStore
@@ -118,6 +118,7 @@ async def open_bench(home, base_url, tool, ollama):
         knowledge=None,
         toolbox=Toolbox(tool),
         child_agents={},
+        rules=ApprovalRules(),
         default_limits=RequestLimits(steps=1000),
     )
     await parts.engine.__aenter__()

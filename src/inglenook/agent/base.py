@@ -18,6 +18,7 @@ class Agent(Protocol):
             RunEnded: A limit or guardrail stopped the run; `state` holds what was reached.
             ProviderError: The model could not be reached, retries included.
             CredentialNeeded: A key is missing that only the run's owner has.
+            ApprovalNeeded: A call waits for a person; its neighbours have ended.
             LeaseLost, StoreError: The log cannot be written; nothing more may happen.
         """
         ...

@@ -13,7 +13,7 @@ from inglenook.agent.model_call import Judge, ModelCaller
 from inglenook.agent.scheduler import plan_stages, run_stages
 from inglenook.agent.state import RunState
 from inglenook.context.base import ContextPolicy
-from inglenook.errors import Reason, RunEnded
+from inglenook.errors import ApprovalNeeded, Reason, RunEnded
 from inglenook.events import GuardrailObjected, StepStarted, ToolFinished
 from inglenook.messages import ToolCall
 from inglenook.providers.base import ModelProvider
@@ -94,11 +94,15 @@ class AgentLoop:
         # neighbours ended first, or a replay would judge differently.
         known = {call.id: self._known_outcome(call, state) for call in calls}
 
-        async def dispatch(call: ToolCall) -> None:
+        async def dispatch(call: ToolCall) -> ApprovalNeeded | None:
             if answer := known[call.id]:
                 run.sink.emit(answer)
-            else:
+                return None
+            try:
                 await self._tools.dispatch(call, run)
+            except ApprovalNeeded as needed:  # its neighbours go on to their ends
+                return needed
+            return None
 
         await run_stages(plan_stages(calls, self._tools.effect_of), dispatch)
 

@@ -14,6 +14,7 @@ from inglenook.agent.sources import cited_sources
 from inglenook.agent.state import FoldingSink, RunState
 from inglenook.context.base import ContextPolicy
 from inglenook.context.window import Window
+from inglenook.egress import Egress
 from inglenook.errors import InvalidRequest, ReplayMismatch, RunEnded
 from inglenook.events import (
     ContextCompacted,
@@ -151,7 +152,7 @@ class RecordedProvider:
         self._ordinal += 1
         yield reply_of(event)
 
-    async def abilities(self) -> ModelAbilities:
+    async def abilities(self, egress: Egress | None = None) -> ModelAbilities:
         return ModelAbilities()
 
 
@@ -172,9 +173,11 @@ class RecordedTools:
         return plain_name(name) in self._record.prompt.volatile
 
     async def dispatch(self, call: ToolCall, run: RunContext) -> None:
-        if plain_name(call.name) in {schema.name for schema in self.schemas}:
+        finished = self._record.get(("tool_finished", call.id))
+        assert isinstance(finished, ToolFinished)
+        if not finished.blocked:  # else it never began
             run.sink.emit(self._record.get(("tool_started", call.id)))
-        run.sink.emit(self._record.get(("tool_finished", call.id)))
+        run.sink.emit(finished)
 
 
 class Settled:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from itertools import groupby
 from typing import TypeVar
 
+from inglenook.errors import ApprovalNeeded
 from inglenook.events import Effect
 from inglenook.messages import ToolCall
 
@@ -32,23 +33,39 @@ def plan_stages(calls: Sequence[ToolCall], effect_of: Callable[[str], Effect]) -
 
 
 async def run_stages(
-    stages: Sequence[Stage], dispatch: Callable[[ToolCall], Coroutine[None, None, Result]]
+    stages: Sequence[Stage],
+    dispatch: Callable[[ToolCall], Coroutine[None, None, Result | ApprovalNeeded]],
 ) -> list[Result]:
     """Return one result per call, in the model's order; a failed tool is a result too.
 
     Raises:
+        ApprovalNeeded: `dispatch` returned one. The rest of its stage has ended, later stages
+            never start.
         Exception: What `dispatch` raised first. The rest of its stage is cancelled and later
             stages never start.
     """
     results: list[Result] = []
     for stage in stages:
         if len(stage) == 1:
-            results.append(await dispatch(stage[0]))
+            results += _settled([await dispatch(stage[0])])
             continue
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(dispatch(call)) for call in stage]
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from failed
-        results += [task.result() for task in tasks]
+        results += _settled([task.result() for task in tasks])
     return results
+
+
+def _settled(outcomes: Sequence[Result | ApprovalNeeded]) -> list[Result]:
+    """
+    Raises:
+        ApprovalNeeded: One of the outcomes is one.
+    """
+    settled: list[Result] = []
+    for outcome in outcomes:
+        if isinstance(outcome, ApprovalNeeded):
+            raise outcome
+        settled.append(outcome)
+    return settled

@@ -8,14 +8,19 @@ import json
 from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import replace
 
+from inglenook.agent.asked import AskedCalls
+from inglenook.agent.labels import Reading
 from inglenook.agent.repeats import Repeats
 from inglenook.agent.window_state import ANSWER, LOOP, WindowState
 from inglenook.context.cleanup import valid_history
 from inglenook.context.compaction import compacted
 from inglenook.events import (
+    ApprovalDecided,
+    ApprovalRequested,
     ChildFinished,
     ChildStarted,
     ContextCompacted,
+    EgressStarted,
     EventSink,
     GuardrailObjected,
     ModelReplied,
@@ -68,6 +73,8 @@ class RunState:
         self.usage = Usage()
         self.sources: list[Source] = []
         self.repeats = Repeats()
+        self.reading = Reading()
+        self.asked = AskedCalls()
         self.window = WindowState()
         self.fixed = 0
         """Messages at the start of `messages` that stay, whatever happens."""
@@ -153,8 +160,6 @@ class RunState:
                 self._apply_window(event)
             case ToolStarted():
                 self._started[event.call.id] = event
-            case ChildStarted() | ChildFinished():
-                self._apply_child(event)
             case GuardrailObjected():
                 self.awaiting_review = False
                 self.objections.add(event.guardrail)
@@ -162,16 +167,26 @@ class RunState:
             case RunStarted() | PromptBuilt() | RunFinished():
                 self._apply_frame(event)
             case _:
-                pass
+                self._apply_aside(event)
 
     def _apply_frame(self, event: RunStarted | PromptBuilt | RunFinished) -> None:
         match event:
             case RunStarted():
                 self.started = event
+                self.reading.begin(event)
             case PromptBuilt():
                 self._apply_prompt(event)
             case RunFinished():
                 self.finished = event
+
+    def _apply_aside(self, event: RunEvent) -> None:
+        match event:
+            case ChildStarted() | ChildFinished():
+                self._apply_child(event)
+            case ApprovalRequested() | ApprovalDecided() | EgressStarted():
+                self.asked.apply(event)
+            case _:
+                pass
 
     def _apply_child(self, event: ChildStarted | ChildFinished) -> None:
         self.open_children = [id for id in self.open_children if id != event.child_run_id]
@@ -262,6 +277,8 @@ class RunState:
             started = self._started.get(result.call.id)
             is_write = started is not None and started.effect == "write"
             self.repeats.note(result, is_write=is_write)
+            if result.labels:
+                self.reading.note(result)
             self.messages.append(
                 Message(
                     role="tool",

@@ -4,6 +4,7 @@ from fastapi import APIRouter, FastAPI
 
 from inglenook.api.about import router as about
 from inglenook.api.agent_run import router as agent_run
+from inglenook.api.approvals import router as approvals
 from inglenook.api.auth import Guard
 from inglenook.api.body_limit import BodyLimit
 from inglenook.api.errors import install
@@ -16,7 +17,16 @@ from inglenook.api.runs import router as runs
 from inglenook.api.services import Services
 from inglenook.api.web import router as web
 
-ROUTERS: tuple[APIRouter, ...] = (agent_run, runs, models, knowledge, openai_chat, web, about)
+ROUTERS: tuple[APIRouter, ...] = (
+    agent_run,
+    runs,
+    approvals,
+    models,
+    knowledge,
+    openai_chat,
+    web,
+    about,
+)
 
 
 def create_app(services: Services) -> FastAPI:

@@ -17,6 +17,7 @@ from inglenook.api.errors import OWN_WORDS
 from inglenook.knowledge.base import Label
 from inglenook.messages import Message
 from inglenook.run_request import ApprovalMode, ApprovalTopic, RequestLimits, RunRequest
+from inglenook.runs.approval_inbox import Verdict
 
 AGENT_RUN_STEPS = 6
 AGENT_RUN_TOOLS = (
@@ -117,6 +118,18 @@ class AgentRunBody(Conversation):
 
 class CredentialBody(Body):
     credential: str = Field(min_length=1, max_length=10_000, repr=False)
+
+
+class DecisionBody(Body):
+    """`POST /api/runs/{id}/approvals/{call_id}`"""
+
+    decision: Verdict
+    arguments: dict[str, Any] | None = None
+    """Of `edit`: all of them, as the call then has them."""
+
+
+class PreviewBody(Body):
+    arguments: dict[str, Any]
 
 
 class KnowledgeBody(Body):

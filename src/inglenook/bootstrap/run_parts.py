@@ -1,9 +1,11 @@
 """Wires what carries runs to their ends; the tests and the benchmarks wire with it, too."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Protocol
 
+from inglenook.agent.approvals import DEFAULT_TIMEOUT_S, Approving
 from inglenook.agent.assistant import Assistant, Toolbox
 from inglenook.agent.delegate import ChildAgent, DelegateTool
 from inglenook.agent.guardrails import standard_guardrails
@@ -15,7 +17,8 @@ from inglenook.knowledge.base import Knowledge
 from inglenook.providers.catalogue import ModelCatalogue
 from inglenook.research.sub_agent import research_agent
 from inglenook.research.web_research import WebResearchTool
-from inglenook.run_request import RequestLimits
+from inglenook.run_request import ApprovalRules, RequestLimits
+from inglenook.runs.approval_inbox import ApprovalInbox
 from inglenook.runs.broadcast import Broadcast
 from inglenook.runs.children import Children
 from inglenook.runs.in_process import InProcessEngine
@@ -53,10 +56,14 @@ def wire_runs(
     toolbox: OpenToolbox,
     child_agents: Mapping[str, ChildAgent],
     default_limits: RequestLimits,
+    rules: ApprovalRules,
     strategy_limits: Mapping[str, RequestLimits] | None = None,
     tool_result_tokens: int | None = None,
+    approval_timeout_s: float = DEFAULT_TIMEOUT_S,
+    approval_clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> RunParts:
     context = Compacting()
+    approving = Approving(approvals=store, timeout_s=approval_timeout_s, clock=approval_clock)
     broadcast = Broadcast()
     credentials: dict[str, str] = {}
     assistant = Assistant(
@@ -64,6 +71,7 @@ def wire_runs(
         knowledge=knowledge,
         toolbox=toolbox,
         context=context,
+        approving=approving,
         tool_result_tokens=tool_result_tokens,
     )
     research = research_agent(
@@ -71,6 +79,7 @@ def wire_runs(
         knowledge=knowledge,
         toolbox=toolbox,
         context=context,
+        approving=approving,
         tool_result_tokens=tool_result_tokens,
     )
     supervisor = RunSupervisor(
@@ -87,7 +96,9 @@ def wire_runs(
         *([DelegateTool(child_agents, children)] if child_agents else ()),
         *([WebResearchTool(children)] if toolbox.web_tools() else ()),
     ]
-    engine = InProcessEngine(store=store, supervisor=supervisor, owners=owners)
+    engine = InProcessEngine(
+        store=store, supervisor=supervisor, owners=owners, approval_clock=approval_clock
+    )
     service = RunService(
         store=store,
         engine=engine,
@@ -98,6 +109,10 @@ def wire_runs(
         owners=owners,
         context_version=context.version,
         credentials=credentials,
+        approvals=ApprovalInbox(
+            store=store, engine=engine, tools=toolbox.web_tools, clock=approval_clock
+        ),
+        rules=rules,
     )
     return RunParts(
         service=service,

@@ -15,6 +15,7 @@ from inglenook.bootstrap.models import demo_model, offered_models
 from inglenook.bootstrap.run_parts import wire_runs
 from inglenook.bootstrap.web import search_service, web_state
 from inglenook.errors import ConfigError, StoreError
+from inglenook.knowledge.all_private import AllPrivate
 from inglenook.knowledge.base import Knowledge, Retriever
 from inglenook.knowledge.embedder_choice import EmbedderChoice, choose_embedder
 from inglenook.knowledge.local import LocalKnowledge
@@ -23,7 +24,7 @@ from inglenook.providers.catalogue import ModelCatalogue
 from inglenook.providers.demo_model import DemoModel
 from inglenook.providers.transport import open_session
 from inglenook.providers.weights_file import Report
-from inglenook.run_request import RequestLimits
+from inglenook.run_request import ApprovalRules, RequestLimits
 from inglenook.runs.doctor import Check
 from inglenook.runs.in_process import InProcessEngine
 from inglenook.runs.service import RunService
@@ -87,12 +88,14 @@ async def open_runtime(
             store=store,
             owners=owners,
             models=models,
-            knowledge=knowledge,
+            knowledge=_guarded(knowledge, loaded),
             toolbox=toolbox,
             child_agents=_child_agents(loaded),
             default_limits=_limits(loaded),
             strategy_limits={RESEARCH.name: _research_limits(loaded)},
             tool_result_tokens=loaded.settings.limits.tool_result_tokens,
+            rules=_rules(loaded),
+            approval_timeout_s=loaded.settings.approvals.timeout_s,
         )
         await stack.enter_async_context(parts.engine)
         yield Runtime(
@@ -185,6 +188,16 @@ async def _knowledge(
 def _offered(search: SearchService, loaded: Loaded) -> SearchService | None:
     is_blocked = loaded.settings.approvals.web_search == "block"
     return None if is_blocked or not search.statuses() else search
+
+
+def _guarded(knowledge: Knowledge, loaded: Loaded) -> Knowledge:
+    """As runs read it."""
+    return AllPrivate(knowledge) if loaded.settings.knowledge.private == "any" else knowledge
+
+
+def _rules(loaded: Loaded) -> ApprovalRules:
+    approvals = loaded.settings.approvals
+    return ApprovalRules(web_search=approvals.web_search, confidential=approvals.confidential)
 
 
 def _limits(loaded: Loaded) -> RequestLimits:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from inglenook.cli.approving import Ask, Item, ask_about, commands, is_terminal, show, typed
 from inglenook.cli.client import RunClient, connect
 from inglenook.cli.download import DownloadLine
 from inglenook.cli.library import adhoc_base, resolve_bases
@@ -56,8 +57,7 @@ async def ask(loaded: Loaded, question: Question, *, as_json: bool) -> int:
             session=question.session,
         )
         run_id = await client.start(request)
-        await follow(client, run_id, progress)
-        run = await client.get(run_id)
+        run = await see_through(client, run_id, progress)
     return show_end(run, progress, as_json=as_json)
 
 
@@ -73,26 +73,77 @@ def show_end(run: Mapping[str, Any], progress: Progress, *, as_json: bool) -> in
     return EXIT_CODES.get(run["status"], 3)
 
 
-async def follow(client: RunClient, run_id: str, progress: Progress) -> None:
-    """Show a run's events until it ends, and what its children look for as they do; Ctrl-C stops
-    the run, and the second one the program."""
+async def see_through(
+    client: RunClient,
+    run_id: str,
+    progress: Progress,
+    *,
+    after: int = -1,
+    ask: Ask | None = None,
+) -> dict[str, Any]:
+    """Show a run until it ends or waits for somebody who is not here; the run then.
+
+    Args:
+        after: The last event that was shown.
+        ask: Of whoever sits here; None: nobody does, unless this is a terminal.
+    """
+    ask = ask or (typed if is_terminal() else None)
+    seen = {run_id: after}
+    while True:
+        await follow(client, run_id, progress, seen)
+        run = await client.get(run_id)
+        if run["status"] in ("queued", "running"):
+            continue  # somebody decided elsewhere
+        if (run["status"], run["reason"]) != ("waiting", "approval"):
+            return run
+        waiting = [each for each in await client.approvals() if each["root_id"] == run_id]
+        for item in waiting if ask else ():
+            assert ask is not None
+            if not await ask_about(item, client, progress, ask):
+                ask = None
+                break
+        if ask is None:
+            tell_who_waits(waiting, progress)
+            return run
+
+
+def tell_who_waits(waiting: Sequence[Item], progress: Progress) -> None:
+    for item, command in zip(waiting, commands(waiting), strict=True):
+        show(item, progress)
+        progress.line(f"  decide with `{command}`, or with --edit TEXT or --deny behind it")
+
+
+async def follow(
+    client: RunClient, run_id: str, progress: Progress, seen: dict[str, int] | None = None
+) -> None:
+    """Show a run's events until it ends or waits, and what its children look for as they do; Ctrl-C
+    stops the run, and the second one the program.
+
+    Args:
+        seen: The last event of each run that was shown; kept up to date.
+    """
+    seen = {} if seen is None else seen
     children: set[str] = set()
     async with asyncio.TaskGroup() as group:
         interrupted = asyncio.Event()
         stopper = group.create_task(_cancel_when(interrupted, client, run_id, progress))
         with _on_interrupt(interrupted):
-            async for event in client.follow(run_id):
+            async for event in client.follow(run_id, after=seen.get(run_id, -1)):
                 progress.event(event)
+                seen[run_id] = event.get("seq", seen.get(run_id, -1))
                 child = event.get("child_run_id", "")
                 if event["type"] == "child_started" and child not in children:
                     children.add(child)
-                    group.create_task(_follow_child(client, child, progress))
+                    group.create_task(_follow_child(client, child, progress, seen))
         stopper.cancel()
 
 
-async def _follow_child(client: RunClient, run_id: str, progress: Progress) -> None:
-    async for event in client.follow(run_id):
+async def _follow_child(
+    client: RunClient, run_id: str, progress: Progress, seen: dict[str, int]
+) -> None:
+    async for event in client.follow(run_id, after=seen.get(run_id, -1)):
         progress.child_event(event)
+        seen[run_id] = event.get("seq", seen.get(run_id, -1))
 
 
 async def _cancel_when(

@@ -5,15 +5,17 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import quote
 
 import aiohttp
 
 from inglenook.bootstrap.runtime import Runtime, open_runtime
-from inglenook.errors import CredentialNeeded, InvalidRequest, RuntimeFault, StoreError
+from inglenook.errors import Conflict, CredentialNeeded, InvalidRequest, RuntimeFault, StoreError
 from inglenook.events import TextDelta
 from inglenook.messages import Message
 from inglenook.providers.weights_file import Report
 from inglenook.run_request import RunRequest
+from inglenook.runs.approval_inbox import Verdict
 from inglenook.settings.load import Loaded
 from inglenook.store.base import StoredEvent
 from inglenook.store.locks import SERVER_LOCK, FileLock, unusable
@@ -39,7 +41,36 @@ class RunClient(Protocol):
 
     async def get(self, run_id: str) -> dict[str, Any]: ...
 
+    async def last_event(self, run_id: str) -> int:
+        """The number of the run's last event so far."""
+        ...
+
     async def cancel(self, run_id: str) -> None: ...
+
+    async def approvals(self) -> list[dict[str, Any]]:
+        """What waits for a person, in all runs; oldest first (API section 4)."""
+        ...
+
+    async def preview_edit(
+        self, run_id: str, call_id: str, arguments: dict[str, Any]
+    ) -> dict[str, Any]:
+        """What the call would send with these arguments.
+
+        Raises:
+            InvalidRequest: They do not fit, or would not be sent.
+        """
+        ...
+
+    async def decide(
+        self, run_id: str, call_id: str, verdict: Verdict, arguments: dict[str, Any] | None
+    ) -> dict[str, Any]:
+        """
+        Raises:
+            NotFound: Nobody asks for such a call.
+            InvalidRequest: The arguments do not fit; the call still waits.
+            Conflict: It was decided before, or its time ran out.
+        """
+        ...
 
     async def default_model(self) -> str: ...
 
@@ -69,8 +100,26 @@ class LocalClient:
     async def get(self, run_id: str) -> dict[str, Any]:
         return await self._runtime.runs.get(run_id)
 
+    async def last_event(self, run_id: str) -> int:
+        return (await self._runtime.runs.stored_events(run_id))[-1].seq
+
     async def cancel(self, run_id: str) -> None:
         await self._runtime.runs.cancel(run_id)
+
+    async def approvals(self) -> list[dict[str, Any]]:
+        return await self._runtime.runs.approvals("pending")
+
+    async def preview_edit(
+        self, run_id: str, call_id: str, arguments: dict[str, Any]
+    ) -> dict[str, Any]:
+        return await self._runtime.runs.preview_edit(run_id, call_id, arguments)
+
+    async def decide(
+        self, run_id: str, call_id: str, verdict: Verdict, arguments: dict[str, Any] | None
+    ) -> dict[str, Any]:
+        return await self._runtime.runs.decide(
+            run_id, call_id, verdict, arguments=arguments, by="terminal"
+        )
 
     async def default_model(self) -> str:
         return await self._runtime.models.default_id()
@@ -126,8 +175,26 @@ class RemoteClient:
     async def get(self, run_id: str) -> dict[str, Any]:
         return await self._json("GET", f"/api/runs/{run_id}")
 
+    async def last_event(self, run_id: str) -> int:
+        return (await self._json("GET", f"/api/runs/{run_id}/events"))[-1]["seq"]
+
     async def cancel(self, run_id: str) -> None:
         await self._json("POST", f"/api/runs/{run_id}/cancel")
+
+    async def approvals(self) -> list[dict[str, Any]]:
+        return (await self._json("GET", "/api/approvals", params={"status": "pending"}))["items"]
+
+    async def preview_edit(
+        self, run_id: str, call_id: str, arguments: dict[str, Any]
+    ) -> dict[str, Any]:
+        path = f"{_approval_path(run_id, call_id)}/preview"
+        return await self._json("POST", path, json={"arguments": arguments})
+
+    async def decide(
+        self, run_id: str, call_id: str, verdict: Verdict, arguments: dict[str, Any] | None
+    ) -> dict[str, Any]:
+        body = {"decision": verdict} | ({} if arguments is None else {"arguments": arguments})
+        return await self._json("POST", _approval_path(run_id, call_id), json=body)
 
     async def default_model(self) -> str:
         default = (await self._json("GET", "/api/models"))["default"]
@@ -158,6 +225,10 @@ class RemoteClient:
                 f"the server at {self._url} went away ({type_name(error)}); start it again with "
                 "`inglenook serve`, its runs go on"
             ) from error
+
+
+def _approval_path(run_id: str, call_id: str) -> str:
+    return f"/api/runs/{quote(run_id, safe='')}/approvals/{quote(call_id, safe='')}"
 
 
 async def _lines(reply: aiohttp.ClientResponse) -> AsyncGenerator[str, None]:
@@ -217,6 +288,8 @@ async def _check(reply: aiohttp.ClientResponse) -> None:
         raise RuntimeFault(f"the running server answered {reply.status}") from None
     if error.get("type") == "credential_needed":  # its hint is for who speaks HTTP
         raise CredentialNeeded(error["message"])
+    if reply.status == 409:
+        raise Conflict(error["message"], field=error.get("field"), hint=error.get("hint"))
     raise InvalidRequest(
         error["message"], field=error.get("field"), hint=error.get("hint"), status=reply.status
     )

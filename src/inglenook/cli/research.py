@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inglenook.cli.ask import follow, show_end
+from inglenook.cli.ask import see_through, show_end
 from inglenook.cli.client import connect
 from inglenook.cli.download import DownloadLine
 from inglenook.cli.render import Progress
@@ -41,8 +41,7 @@ async def research(loaded: Loaded, asked: Research, *, as_json: bool) -> int:
         run_id = await client.start(
             request_of(asked, model=asked.model or await client.default_model())
         )
-        await follow(client, run_id, progress)
-        run = await client.get(run_id)
+        run = await see_through(client, run_id, progress)
     if asked.out is not None and run["answer"]:
         write_report(asked.out, asked.question, run)
         progress.line(f"  report written to {asked.out}", "dim")

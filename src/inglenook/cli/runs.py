@@ -1,4 +1,4 @@
-"""`inglenook runs …`: list, show, follow, stop, export, check."""
+"""`inglenook runs …`: list, show, follow, decide, stop, export, check."""
 
 import json
 import sys
@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from inglenook.bootstrap.runtime import open_runtime
+from inglenook.cli.approving import commands, with_text
+from inglenook.cli.ask import see_through
 from inglenook.cli.client import connect
+from inglenook.cli.exact_text import exact
 from inglenook.cli.render import EXIT_CODES, Progress, counted, one_line, print_line
 from inglenook.errors import InvalidRequest
 from inglenook.events import ENDED, Status
+from inglenook.runs.approval_inbox import Verdict
 from inglenook.settings.load import Loaded
 
 GLYPHS = {
@@ -33,6 +37,7 @@ async def list_runs(
 ) -> int:
     async with open_runtime(loaded) as runtime:
         page = await runtime.runs.list_runs(status=status, session=session, limit=limit)
+        waiting = await runtime.runs.approvals("pending")
     if as_json:
         _print_json(page)
         return 0
@@ -41,6 +46,10 @@ async def list_runs(
             f"{GLYPHS[run['status']]} {run['id']}  {run['created_at'][:16]}  "
             f"{run['status']:<10}  {one_line(run['title'], 60)}"
         )
+        for item in waiting:
+            if item["root_id"] == run["id"]:
+                print_line(f"    waits for you: {exact(item['preview'])}")
+                print_line(f"    {commands([item])[0]}")
     if not page["items"]:
         Progress().line("no runs yet; `inglenook ask` makes one", "dim")
     return 0
@@ -88,6 +97,36 @@ async def cancel(loaded: Loaded, run_id: str, *, as_json: bool) -> int:
     else:
         Progress().line(_after_stop(run))
     return 0
+
+
+async def approve(
+    loaded: Loaded, run_id: str, call_id: str, *, edit: str | None, deny: bool, as_json: bool
+) -> int:
+    """Decide on a call that waits. Without a server the run goes on in this process, to its end."""
+    progress = Progress()
+    async with connect(loaded) as client:
+        arguments = None
+        if edit is not None:
+            found = [
+                item
+                for item in await client.approvals()
+                if (item["run_id"], item["call"]["id"]) == (run_id, call_id)
+            ]
+            # of one that does not wait any more, the decision says so
+            arguments = with_text(found[0]["call"], edit) if found else {"query": edit}
+        verdict: Verdict = "deny" if deny else "edit" if arguments is not None else "approve"
+        decided = await client.decide(run_id, call_id, verdict, arguments)
+        root_id: str = decided["root_id"]
+        progress.line(f"  {decided['status']}: {exact(decided['preview'])}", "dim")
+        seen = await client.last_event(root_id)
+        run = await see_through(client, root_id, progress, after=seen)
+    if as_json:
+        _print_json(run)
+    else:
+        if run["answer"]:
+            print_line(run["answer"])
+        progress.ending(run)
+    return EXIT_CODES.get(run["status"], 0)
 
 
 def _after_stop(run: Mapping[str, Any]) -> str:

@@ -58,6 +58,34 @@ def runs_cancel(run_id: RunId, json: Json = False) -> None:
     finish(command, run_id=run_id, as_json=wants_json(json))
 
 
+@runs_app.command("approve")
+def runs_approve(
+    run_id: RunId,
+    call_id: Annotated[
+        str, typer.Argument(metavar="CALL", help="Call id; see `runs list`.", callback=text)
+    ],
+    edit: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Send this query or address instead.", callback=text),
+    ] = None,
+    deny: Annotated[bool, typer.Option("--deny", help="Send nothing.")] = False,
+    json: Json = False,
+) -> None:
+    """Let a call go that waits for you, as it is or changed, or refuse it; its run goes on."""
+    from inglenook.cli.runs import approve as command
+
+    if deny and edit is not None:
+        raise typer.BadParameter("--edit and --deny exclude each other")
+    finish(
+        command,
+        run_id=run_id,
+        call_id=call_id,
+        edit=edit,
+        deny=deny,
+        as_json=wants_json(json),
+    )
+
+
 @runs_app.command("export")
 def runs_export(
     run_id: RunId,

@@ -5,8 +5,11 @@ else, so that its methods take no ids of knowledge bases and no caller can widen
 """
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from inglenook.egress import Egress
 
 Label = Literal["normal", "confidential"]
 
@@ -43,8 +46,8 @@ class Passage:
 
 
 class Retriever(Protocol):
-    async def is_confidential(self) -> bool:
-        """True if any knowledge base in scope is confidential, or does not say."""
+    async def confidential(self) -> AbstractSet[str]:
+        """The ids of the knowledge bases in scope that are confidential, or do not say."""
         ...
 
     async def documents(self) -> Sequence[Document]:
@@ -82,8 +85,15 @@ class Knowledge(Protocol):
         """
         ...
 
-    async def open(self, knowledge_ids: Sequence[str], credential: str | None = None) -> Retriever:
+    async def open(
+        self,
+        knowledge_ids: Sequence[str],
+        credential: str | None = None,
+        egress: Egress | None = None,
+    ) -> Retriever:
         """The scope of one run. `credential` is the user's own key; it is kept in memory only.
+
+        `egress` is told of each question to a service on another machine, before it leaves.
 
         Raises:
             NotFound: An id is unknown to this user.

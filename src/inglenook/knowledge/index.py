@@ -100,6 +100,10 @@ class Index:
             embedded=chunks - pending,
         )
 
+    def label(self) -> Label:
+        with self._db.reading() as reader:
+            return cast("Label", read_meta(reader)["label"])
+
     def set_label(self, label: Label) -> None:
         with self._db.writing() as writer:
             _set_meta(writer, "label", label)

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from inglenook.egress import Egress
 from inglenook.errors import Conflict, NotFound, ProviderError, StoreError
 from inglenook.knowledge.base import Document, KnowledgeBase, Label, Passage
 from inglenook.knowledge.embedder import Embedder
@@ -75,10 +76,13 @@ class LocalKnowledge:
         return sorted(found, key=lambda base: (base.name.casefold(), base.id))
 
     async def open(
-        self, knowledge_ids: Sequence[str], credential: str | None = None
+        self,
+        knowledge_ids: Sequence[str],
+        credential: str | None = None,
+        egress: Egress | None = None,
     ) -> LocalRetriever:
         indexes = [await self._index(knowledge_id) for knowledge_id in dict.fromkeys(knowledge_ids)]
-        return LocalRetriever(indexes, self._embedder, self._threads)
+        return LocalRetriever(indexes, self._embedder, self._threads, egress)
 
     async def resolve(self, id_or_name: str) -> KnowledgeBase:
         """

@@ -3,7 +3,9 @@
 import logging
 from collections import defaultdict
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
+from inglenook.egress import Egress
 from inglenook.errors import ProviderError, StoreError, ToolError
 from inglenook.knowledge.base import Document, Passage
 from inglenook.knowledge.embedder import Embedder, Vectors
@@ -18,20 +20,23 @@ MAX_QUERY_CHARS = 4000
 
 class LocalRetriever:
     def __init__(
-        self, indexes: Sequence[Index], embedder: Embedder | None, threads: Threads
+        self,
+        indexes: Sequence[Index],
+        embedder: Embedder | None,
+        threads: Threads,
+        egress: Egress | None,
     ) -> None:
+        """`egress` is told of questions that an embedder on another machine is asked."""
         self._indexes = {index.id: index for index in indexes}
         self._embedder = embedder
         self._threads = threads
+        self._egress = egress
 
-    async def is_confidential(self) -> bool:
-        try:
-            for index in self._indexes.values():
-                if (await self._threads.run(index.describe)).label != "normal":
-                    return True
-        except StoreError:
-            return True
-        return False
+    async def confidential(self) -> AbstractSet[str]:
+        return await self._threads.run(self._confidential)
+
+    def _confidential(self) -> AbstractSet[str]:
+        return {index.id for index in self._indexes.values() if not _is_normal(index)}
 
     async def documents(self) -> Sequence[Document]:
         found: list[Document] = []
@@ -68,7 +73,7 @@ class LocalRetriever:
         if self._embedder is None:
             return None
         try:
-            return await self._embedder.embed_query(query)
+            return await self._embedder.embed_query(query, self._egress)
         except ProviderError as error:
             logger.warning("searching by full text alone: %s", error)
             return None
@@ -84,3 +89,11 @@ class LocalRetriever:
             scores[candidate.knowledge_id][candidate.chunk_id] = score
         passages = [p for base in scores for p in self._indexes[base].search.passages(scores[base])]
         return sorted(passages, key=lambda passage: -passage.score)
+
+
+def _is_normal(index: Index) -> bool:
+    """False too where the label cannot be read."""
+    try:
+        return index.label() == "normal"
+    except StoreError:
+        return False

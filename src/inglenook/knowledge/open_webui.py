@@ -12,9 +12,11 @@ Source: Open WebUI 0.12.4, its routers/knowledge.py, files.py and retrieval.py;
 import asyncio
 import logging
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 import aiohttp
 
+from inglenook.egress import Egress
 from inglenook.errors import (
     ConfigError,
     CredentialNeeded,
@@ -84,13 +86,16 @@ class OpenWebUIKnowledge:
         return [base.description for base in bases if not base.is_external]
 
     async def open(
-        self, knowledge_ids: Sequence[str], credential: str | None = None
+        self,
+        knowledge_ids: Sequence[str],
+        credential: str | None = None,
+        egress: Egress | None = None,
     ) -> "OpenWebUIRetriever":
         """Checks that every id is the user's own before anything is asked of the documents."""
         wanted = list(dict.fromkeys(knowledge_ids))
         if credential is None:
             raise CredentialNeeded("Open WebUI wants your own API key for your knowledge bases.")
-        api = self._api(credential)
+        api = self._api(credential, egress)
         try:
             own = {base.description.id: base for base in await api.knowledge_bases()}
         except Refused as refused:
@@ -112,7 +117,7 @@ class OpenWebUIKnowledge:
                 )
         return OpenWebUIRetriever(api, [own[knowledge_id] for knowledge_id in wanted])
 
-    def _api(self, credential: str) -> OpenWebUIApi:
+    def _api(self, credential: str, egress: Egress | None = None) -> OpenWebUIApi:
         # a line break in it would be another header, and aiohttp's refusal would print the key
         if (
             not 1 <= len(credential) <= MAX_CREDENTIAL_CHARS
@@ -124,7 +129,7 @@ class OpenWebUIKnowledge:
                 field="authorization",
                 status=401,
             )
-        return OpenWebUIApi(self._session, self._base_url, credential)
+        return OpenWebUIApi(self._session, self._base_url, credential, egress)
 
 
 class OpenWebUIRetriever:
@@ -138,8 +143,8 @@ class OpenWebUIRetriever:
         self.dropped = 0
         """Chunks that Open WebUI sent and that belong to no file in scope."""
 
-    async def is_confidential(self) -> bool:
-        return False  # Open WebUI has no such label
+    async def confidential(self) -> AbstractSet[str]:
+        return frozenset()  # Open WebUI has no such label
 
     async def documents(self) -> Sequence[Document]:
         return list((await self._members()).values())

@@ -6,6 +6,7 @@ there is no second loop. A run of its own or another run's child, it works alike
 
 from collections.abc import Sequence
 
+from inglenook.agent.approvals import Approving
 from inglenook.agent.assistant import Assistant, Toolbox
 from inglenook.agent.strategies import RESEARCH
 from inglenook.context.base import ContextPolicy
@@ -41,6 +42,7 @@ def research_agent(
     knowledge: Knowledge,
     toolbox: Toolbox,
     context: ContextPolicy,
+    approving: Approving,
     tool_result_tokens: int | None = None,
 ) -> Assistant:
     """`toolbox` is the runtime's; of it the agent takes what works on the web."""
@@ -49,6 +51,7 @@ def research_agent(
         knowledge=knowledge,
         toolbox=ResearchToolbox(toolbox),
         context=context,
+        approving=approving,
         tool_result_tokens=tool_result_tokens,
         strategy=RESEARCH,
         instructions=research_prompt,

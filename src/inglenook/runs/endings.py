@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from inglenook.agent.base import Agent
 from inglenook.agent.state import RunState
 from inglenook.errors import (
+    ApprovalNeeded,
     CredentialNeeded,
     InvalidRequest,
     ProviderBusy,
@@ -48,7 +49,7 @@ async def worked_to_end(
 
     Raises:
         ProviderBusy: The model cannot be asked now, and the run is patient.
-        CredentialNeeded, StoreError: As they came.
+        ApprovalNeeded, CredentialNeeded, StoreError: As they came.
     """
     limit = asyncio.timeout(run.limits.max_seconds)
     try:
@@ -60,7 +61,7 @@ async def worked_to_end(
         if is_patient and isinstance(error, ProviderBusy):
             raise
         return Ending(status="failed", reason="provider_error", explanation=str(error))
-    except (StoreError, CredentialNeeded):
+    except (StoreError, CredentialNeeded, ApprovalNeeded):
         raise
     except Exception as error:
         if isinstance(error, TimeoutError) and limit.expired():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from inglenook.errors import RuntimeFault
+from inglenook.runs.approval_inbox import time_out_approvals, wake_decided
 from inglenook.runs.endings import CANCELLED
 from inglenook.runs.supervisor import Outcome, RunSupervisor
 from inglenook.store.base import RunRow, RuntimeStore
@@ -44,11 +45,13 @@ class InProcessEngine:
         supervisor: RunSupervisor,
         owners: Owners,
         clock: Callable[[], float] = time.monotonic,
+        approval_clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._store = store
         self._supervisor = supervisor
         self._owners = owners
         self._clock = clock
+        self._approval_clock = approval_clock
         self._resting: dict[str, Rest] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._submitted: dict[str, int] = {}
@@ -57,6 +60,7 @@ class InProcessEngine:
         """Runs whose task has had its first turn: before that, cancelling it leaves no trace."""
         self._group = asyncio.TaskGroup()
         self._timers: list[asyncio.Task[None]] = []
+        self._has_recovered = False
 
     async def __aenter__(self) -> "InProcessEngine":
         await self._group.__aenter__()
@@ -137,6 +141,10 @@ class InProcessEngine:
             elif self._is_free(row):
                 await self.submit(row.id, epoch=row.epoch)
                 taken += 1
+        if not self._has_recovered:
+            await wake_decided(self._store, self)
+            self._has_recovered = True
+        await time_out_approvals(self._store, self, self._approval_clock())
         return taken
 
     async def keep_recovering(

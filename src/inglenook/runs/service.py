@@ -1,6 +1,6 @@
 """RunService: start, follow, cancel, continue and export runs. The one way in for HTTP and CLI."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,7 +10,8 @@ from inglenook.errors import Conflict, InvalidRequest, LeaseLost
 from inglenook.events import ENDED, ChildStarted, RunEvent, Status, decode
 from inglenook.knowledge.base import Knowledge
 from inglenook.providers.catalogue import ModelCatalogue
-from inglenook.run_request import RunRequest, permissions_of
+from inglenook.run_request import ApprovalRules, RunRequest, permissions_of
+from inglenook.runs.approval_inbox import ApprovalInbox, Verdict, approval_view
 from inglenook.runs.broadcast import Broadcast, Frame
 from inglenook.runs.endings import CANCELLED
 from inglenook.runs.engine import Engine
@@ -19,13 +20,12 @@ from inglenook.runs.follow import ended_or_waiting, follow, row_of
 from inglenook.runs.starting import new_run_id, queued_row, run_started
 from inglenook.runs.supervisor import RunSupervisor
 from inglenook.runs.views import egress_ledger, run_item, run_view
-from inglenook.store.base import ChainReport, RunRow, RuntimeStore, StoredEvent
+from inglenook.store.base import ApprovalStatus, ChainReport, RunRow, RuntimeStore, StoredEvent
 from inglenook.store.locks import Owners
 
 LEFT_ALONE = "Its process ended; it goes on when `inglenook serve` runs."
 CLAIM_TIME = timedelta(seconds=5)
 """Far more than passes between storing a run and taking it up."""
-SUPPORTED_APPROVALS = frozenset({"allow", "block"})
 
 
 class RunService:
@@ -41,7 +41,12 @@ class RunService:
         owners: Owners,
         context_version: str,
         credentials: dict[str, str],
+        approvals: ApprovalInbox,
+        rules: ApprovalRules,
     ) -> None:
+        """`rules`: the operator's, which no request loosens."""
+        self._approvals = approvals
+        self._rules = rules
         self._store = store
         self._engine = engine
         self._supervisor = supervisor
@@ -71,8 +76,13 @@ class RunService:
         """
         await self._check(request, credential)
         row = queued_row(request, run_id=new_run_id())
+        session = request.session
+        labels = await self._store.session_labels(session, user=request.user) if session else ()
         started = run_started(
-            request, permissions_of(request), context_version=self._context_version
+            request,
+            permissions_of(request, self._rules),
+            context_version=self._context_version,
+            labels=labels,
         )
         stored = await self._store.create_run(row, started, idempotency_key=idempotency_key)
         if stored.id == row.id:
@@ -175,6 +185,37 @@ class RunService:
         await self._engine.submit(run_id, epoch=row.epoch)
         return row
 
+    async def approvals(self, status: ApprovalStatus | None = None) -> list[dict[str, Any]]:
+        """What waits for a person, or was decided; oldest first (`approval_view`)."""
+        return await self._approvals.listed(status=status)
+
+    async def decide(
+        self,
+        run_id: str,
+        call_id: str,
+        verdict: Verdict,
+        *,
+        arguments: Mapping[str, Any] | None = None,
+        by: str | None = None,
+    ) -> dict[str, Any]:
+        """Take a person's word on a call that waits for it; its run goes on at once.
+
+        Raises:
+            NotFound, InvalidRequest, Conflict: As `ApprovalInbox.decide`.
+        """
+        decided = await self._approvals.decide(run_id, call_id, verdict, arguments=arguments, by=by)
+        return approval_view(decided)
+
+    async def preview_edit(
+        self, run_id: str, call_id: str, arguments: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """What a waiting call would send with other arguments.
+
+        Raises:
+            NotFound, InvalidRequest: As `decide`.
+        """
+        return await self._approvals.preview(run_id, call_id, arguments)
+
     async def egress(self, run_id: str) -> list[dict[str, Any]]:
         """What left this machine in the run and in its children, each entry with its run.
 
@@ -251,11 +292,11 @@ class RunService:
                 field="workspace" if request.workspace else "artifact",
                 status=422,
             )
-        unsupported = set(request.approvals.values()) - SUPPORTED_APPROVALS
-        if unsupported:
+        if request.approvals.get("write") == "ask":
             raise InvalidRequest(
-                "approvals = 'ask' is not in this version; use 'allow' or 'block'",
-                field="approvals",
+                "approvals.write = 'ask' is not in this version, which has no tools that write; "
+                "leave it out",
+                field="approvals.write",
                 status=422,
             )
         await self._models.get(request.model)

@@ -11,12 +11,14 @@ from inglenook.agent.sources import cited_sources
 from inglenook.agent.state import FoldingSink, RunState
 from inglenook.agent.strategies import STRATEGIES
 from inglenook.errors import (
+    ApprovalNeeded,
     CredentialNeeded,
     LeaseLost,
     ProviderBusy,
     StoreError,
 )
 from inglenook.events import (
+    ApprovalDecided,
     EgressStarted,
     PromptBuilt,
     RunFinished,
@@ -27,6 +29,7 @@ from inglenook.events import (
 )
 from inglenook.run_context import EgressNumbers, Limits, RunContext, Sources
 from inglenook.run_request import RequestLimits
+from inglenook.runs.approval_inbox import has_news
 from inglenook.runs.broadcast import Broadcast
 from inglenook.runs.endings import CANCELLED, ORPHANED, Ending, worked_to_end
 from inglenook.runs.sink import RecordingSink
@@ -35,9 +38,10 @@ from inglenook.store.base import RunRow, RuntimeStore
 logger = logging.getLogger(__name__)
 
 
-Outcome = Literal["settled", "stopped", "stands_still"]
-"""Settled: it ended, waits for a person, or is another process's now. Stopped: it ended by its
-user's wish. It stands still: it has not ended and nobody works on it; a later try may go on."""
+Outcome = Literal["settled", "waits", "stopped", "stands_still"]
+"""Settled: it ended, waits for a key, or is another process's now. It waits: for a decision.
+Stopped: it ended by its user's wish. It stands still: it has not ended and nobody works on it; a
+later try may go on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +103,9 @@ class RunSupervisor:
         try:
             taken = await self._take_up(run_id, epoch=epoch)
             outcome = "settled" if taken is None else await self._work(taken)
+            while taken and outcome == "waits" and await self._goes_on(taken):
+                taken = await self._take_up(run_id, epoch=taken.epoch)
+                outcome = "settled" if taken is None else await self._work(taken)
         except asyncio.CancelledError:
             if run_id not in self._cancelled:
                 raise
@@ -117,6 +124,12 @@ class RunSupervisor:
             if outcome != "stands_still":  # else the user's wish is still to be done
                 self._cancelled.discard(run_id)
         return outcome
+
+    async def _goes_on(self, taken: Taken) -> bool:
+        """Somebody decided while the run was about to wait, and so did not submit it. A child is
+        its parent's to find again."""
+        is_root = taken.run.root_id == taken.run.run_id
+        return is_root and await has_news(self._store, taken.run.run_id)
 
     async def execute_child(self, run_id: str, parent: str, credential: str | None) -> None:
         """`execute` within the parent's task: what cancels the parent cancels the child."""
@@ -166,6 +179,7 @@ class RunSupervisor:
             sink.emit(RunResumed(by=self._owner, epoch=claim.log.epoch))
         run = RunContext(
             run_id=run_id,
+            root_id=await self._root_of(claim.row),
             sink=sink,
             limits=self._limits(state.started, state.prompt),
             permissions=state.started.permissions,
@@ -173,6 +187,7 @@ class RunSupervisor:
             sources=Sources(state.sources),
             egress=EgressNumbers(sum(isinstance(event, EgressStarted) for event in events)),
             credential=self._credentials.get(run_id),
+            labels=state.reading.labels,
         )
         return Taken(
             state=state,
@@ -180,6 +195,14 @@ class RunSupervisor:
             epoch=claim.log.epoch,
             is_patient=was_at_work and claim.row.parent is None,
         )
+
+    async def _root_of(self, row: RunRow) -> str:
+        while row.parent is not None:
+            parent = await self._store.get_run(row.parent)
+            if parent is None:
+                break
+            row = parent
+        return row.id
 
     def _limits(self, started: RunStarted, prompt: PromptBuilt | None) -> Limits:
         """What a run began with holds for all of it, whatever the settings say by now."""
@@ -207,6 +230,10 @@ class RunSupervisor:
             run.sink.emit(RunWaiting(reason="needs_credential"))
             await run.sink.settle()
             return "settled"
+        except ApprovalNeeded:
+            run.sink.emit(RunWaiting(reason="approval"))
+            await run.sink.settle(sync=True)
+            return "waits"
         except ProviderBusy as error:
             logger.warning("run %s stands still: %s", run.run_id, error)
             await run.sink.settle()
@@ -227,6 +254,8 @@ class RunSupervisor:
         try:
             for child in state.open_children:
                 await self.end_orphan(child)
+            for asked in state.asked.open():
+                run.sink.emit(ApprovalDecided(call=asked.call.id, decision="expired"))
             run.sink.emit(
                 RunFinished(
                     status=ending.status,

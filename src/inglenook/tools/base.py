@@ -1,10 +1,12 @@
 """A tool as the model, the scheduler and the registry see it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
+from inglenook.egress import OutgoingRequest
 from inglenook.events import Effect
 from inglenook.messages import ToolOutput
 from inglenook.run_context import RunContext
@@ -42,5 +44,23 @@ class Tool(Protocol):
 
         Raises:
             ToolError: The model should read why it failed.
+        """
+        ...
+
+
+@runtime_checkable
+class OpenWorldTool(Tool, Protocol):
+    """A tool that can tell what a call would send, so that a person can approve just that.
+
+    An open-world tool without this runs only where nobody has to be asked.
+    """
+
+    def outgoing(self, arguments: Any) -> Sequence[OutgoingRequest]:
+        """All that `run` may send for these arguments, in the order in which it would.
+
+        What else comes up under way, such as a redirect, is refused in an approved call.
+
+        Raises:
+            ToolError: It would send nothing, as this machine refuses it (scheme, address); says so.
         """
         ...

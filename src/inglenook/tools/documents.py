@@ -5,13 +5,14 @@ answer or an error is of a document in scope.
 """
 
 import asyncio
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from inglenook.errors import ToolError
 from inglenook.knowledge.base import Passage, Retriever
-from inglenook.messages import Source, ToolOutput
+from inglenook.messages import Label, Source, ToolOutput
 from inglenook.run_context import RunContext
 from inglenook.tools.base import ToolSpec
 from inglenook.tools.document_names import find_document
@@ -51,9 +52,12 @@ class SearchKnowledgeTool:
 
     async def run(self, arguments: Any, run: RunContext) -> ToolOutput:
         passages = await self._retriever.retrieve(arguments.query, arguments.k)
+        confidential = await self._retriever.confidential()
         if not passages:
             documents = await self._retriever.documents()
-            return ToolOutput(text=_nothing_found(arguments.query, len(documents)))
+            return ToolOutput(
+                text=_nothing_found(arguments.query, len(documents)), labels=_labels(confidential)
+            )
         sources = [
             run.sources.add(
                 kind="document",
@@ -64,7 +68,10 @@ class SearchKnowledgeTool:
             for passage in passages
         ]
         parts = [_shown(s, p) for s, p in zip(sources, passages, strict=True)]
-        return ToolOutput(text="\n\n".join(parts), sources=tuple(sources))
+        read = {passage.knowledge_id for passage in passages}
+        return ToolOutput(
+            text="\n\n".join(parts), sources=tuple(sources), labels=_labels(read & confidential)
+        )
 
 
 class ReadDocumentTool:
@@ -80,13 +87,19 @@ class ReadDocumentTool:
 
     async def run(self, arguments: Any, run: RunContext) -> ToolOutput:
         documents = await self._retriever.documents()
-        document = await asyncio.to_thread(find_document, arguments.name, documents)
+        confidential = await self._retriever.confidential()
+        try:
+            document = await asyncio.to_thread(find_document, arguments.name, documents)
+        except ToolError as error:
+            return _failed(str(error), _labels(confidential))
+        labels = _labels(confidential & {document.knowledge_id})
         text = await self._retriever.read(document.id)
         start: int = arguments.offset
         if start >= len(text) and start > 0:
-            raise ToolError(
+            return _failed(
                 f"offset {start} is past the end of {document.name!r}, which has {len(text)} "
-                f"characters; the last one is {max(0, len(text) - 1)}."
+                f"characters; the last one is {max(0, len(text) - 1)}.",
+                labels,
             )
         end = page_end(text, start, min(MAX_PAGE_CHARS, run.limits.max_result_chars - NOTE_CHARS))
         source = run.sources.add(kind="document", title=document.name, file_id=document.id)
@@ -99,6 +112,7 @@ class ReadDocumentTool:
             f"{text[start:end]}\n"
             f"[characters {start}-{end} of {len(text)}; {rest}]",
             sources=(source,),
+            labels=labels,
         )
 
 
@@ -109,6 +123,22 @@ def page_end(text: str, start: int, size: int = MAX_PAGE_CHARS) -> int:
         return end
     line_end = text.rfind("\n", max(start, end - _LINE_SEARCH_CHARS), end)
     return line_end + 1 if line_end >= 0 else end
+
+
+def _failed(text: str, labels: tuple[Label, ...]) -> ToolOutput:
+    """An error that names documents.
+
+    Raises:
+        ToolError: None of them is confidential.
+    """
+    if not labels:
+        raise ToolError(text)
+    return ToolOutput(text=text, is_error=True, labels=labels)
+
+
+def _labels(confidential: AbstractSet[str]) -> tuple[Label, ...]:
+    """`confidential`: the knowledge bases among those that an answer tells of."""
+    return ("private",) if confidential else ()
 
 
 def _shown(source: Source, passage: Passage) -> str:

@@ -1,23 +1,36 @@
 """The requests that a tool call sends to other machines: in the log before they leave."""
 
 from collections.abc import Awaitable
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 
 from inglenook.egress import OutgoingRequest
+from inglenook.errors import NotApproved
 from inglenook.events import EgressFinished, EgressStarted, EventSink, RunEvent, TextDelta
+from inglenook.messages import Label
 from inglenook.run_context import RunContext
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedEgress:
-    """Writes a tool's requests into its run's log, numbered over the whole run."""
+    """Writes a tool's requests into its run's log, numbered over the whole run.
+
+    Where the call was approved, that holds for the requests that were shown, once each.
+    """
 
     run: RunContext
     why: str
     """The tool that asks."""
     permission: str
+    _used: set[str] = field(default_factory=set[str])
+    """Digests of what this call has sent under an approval."""
+
+    @property
+    def labels(self) -> AbstractSet[Label]:
+        return self.run.labels
 
     async def started(self, request: OutgoingRequest) -> int:
+        self._check_approval(request)
         n = self.run.egress.next()
         self.run.sink.emit(
             EgressStarted(
@@ -28,10 +41,27 @@ class RecordedEgress:
                 bytes_out=request.size_bytes,
                 why=self.why,
                 permission=self.permission,
+                call=self.run.call_id,
             )
         )
         await self.run.sink.settle(sync=True)
         return n
+
+    def _check_approval(self, request: OutgoingRequest) -> None:
+        """
+        Raises:
+            NotApproved: A person approved this call's requests, and this is none of them.
+        """
+        approved = self.run.approved
+        if approved is None:
+            return
+        if request.sha256 not in approved or request.sha256 in self._used:
+            raise NotApproved(
+                f"not sent: {request.method} {request.url:.500} is not what the user approved for "
+                f"this {self.why} call. Make it a call of its own, which the user is asked about, "
+                "or go on without it."
+            )
+        self._used.add(request.sha256)
 
     def finished(self, n: int, *, status: int | None, bytes_in: int, sent: bool) -> None:
         self.run.sink.emit(EgressFinished(n=n, status=status, bytes_in=bytes_in, sent=sent))

@@ -6,9 +6,9 @@ output can reach a handler. What is forbidden gets a clear error and touches not
 
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
@@ -41,11 +41,11 @@ class Dispatcher(Protocol):
 
     def is_volatile(self, name: str) -> bool: ...
 
-    async def dispatch(self, call: ToolCall, run: RunContext) -> None:
+    def dispatch(self, call: ToolCall, run: RunContext) -> Coroutine[Any, Any, None]:
         """Run one call and emit its `tool_started` and `tool_finished`.
 
-        A failed tool is a result. Cancellation passes through, and so do LeaseLost, StoreError
-        and RunEnded.
+        A failed tool is a result. Cancellation passes through, and so do LeaseLost, StoreError,
+        RunEnded and ApprovalNeeded: the call waits for a person, and has no result yet.
         """
         ...
 
@@ -56,27 +56,43 @@ class ToolRegistry:
         self._tools = {tool.spec.name: tool for tool in tools}
         self._by_lower_name = {name.lower(): name for name in self._tools}
         self._absent = dict(absent or {})
-        self.schemas = tuple(schema_of(tool.spec) for tool in self._tools.values())
+        self.specs = tuple(tool.spec for tool in self._tools.values())
+        self.schemas = tuple(map(schema_of, self.specs))
 
     def effect_of(self, name: str) -> Effect:
-        tool = self._find(name)
+        tool = self.find(name)
         return "write" if tool is None else tool.spec.effect
 
     def has_effect(self, name: str) -> bool:
         """A call changes something or leaves this machine; so may one of an unknown tool."""
-        tool = self._find(name)
+        tool = self.find(name)
         return tool is None or _has_effect(tool.spec)
 
     def is_volatile(self, name: str) -> bool:
-        tool = self._find(name)
+        tool = self.find(name)
         return tool is not None and (tool.spec.volatile or tool.spec.ends_run)
 
     def ends_run(self, name: str) -> bool:
-        tool = self._find(name)
+        tool = self.find(name)
         return tool is not None and tool.spec.ends_run
 
-    async def dispatch(self, call: ToolCall, run: RunContext) -> None:
-        tool = self._find(call.name)
+    def find(self, name: str) -> Tool | None:
+        return self._tools.get(self._by_lower_name.get(plain_name(name), ""))
+
+    async def dispatch(
+        self,
+        call: ToolCall,
+        run: RunContext,
+        *,
+        parsed: "Parsed | None" = None,
+        notice: str = "",
+    ) -> None:
+        """
+        Args:
+            parsed: The call's arguments as they were judged, so that just they are executed.
+            notice: Stands before the result.
+        """
+        tool = self.find(call.name)
         if tool is None:
             result = self._refusal(call.name)
             run.sink.emit(ToolFinished(call=call, result=result, is_error=True, blocked=True))
@@ -85,12 +101,9 @@ class ToolRegistry:
         has_effect = _has_effect(tool.spec)
         if has_effect:
             await run.sink.settle(sync=True)  # the intent outlives the machine before its effect
-        run.sink.emit(await _run(tool, call, run))
+        run.sink.emit(await _run(tool, call, run, parsed, notice))
         if has_effect:
             await run.sink.settle(sync=True)
-
-    def _find(self, name: str) -> Tool | None:
-        return self._tools.get(self._by_lower_name.get(plain_name(name), ""))
 
     def _refusal(self, name: str) -> str:
         if not name.strip():
@@ -114,14 +127,16 @@ def plain_name(name: str) -> str:
     return name.partition("<|")[0].strip().lower().removeprefix("functions.")
 
 
-async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
+async def _run(
+    tool: Tool, call: ToolCall, run: RunContext, parsed: "Parsed | None", notice: str
+) -> ToolFinished:
     spec = tool.spec
     began = time.monotonic()
     changes: tuple[str, ...] = ()
     output, is_error, has_begun = ToolOutput(text=""), True, False
     departures = CallSink(run.sink) if spec.open_world else None
     try:
-        arguments, changes = validated(spec, call)
+        arguments, changes = parsed or validated(spec, call)
         has_begun = True
         output = await tool.run(arguments, run.for_call(call.id, departures or run.sink))
         is_error = output.is_error
@@ -134,7 +149,7 @@ async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
         output = ToolOutput(
             text=f"{spec.name} failed by a fault of its own (logged); try something else."
         )
-    text, limit = kept(output.text), run.limits.max_result_chars
+    text, limit = kept(notice + output.text), run.limits.max_result_chars
     return ToolFinished(
         call=call,
         result=text,
@@ -148,7 +163,11 @@ async def _run(tool: Tool, call: ToolCall, run: RunContext) -> ToolFinished:
     )
 
 
-def validated(spec: ToolSpec, call: ToolCall) -> tuple[BaseModel, tuple[str, ...]]:
+Parsed: TypeAlias = tuple[BaseModel, tuple[str, ...]]
+"""A call's arguments as its tool takes them, and what was changed to get there."""
+
+
+def validated(spec: ToolSpec, call: ToolCall) -> Parsed:
     """The call's arguments as the tool wants them, and what was changed to get there.
 
     Raises:
