@@ -4,14 +4,17 @@ import asyncio
 import gzip
 import zlib
 from collections.abc import Callable, Sequence
+from ipaddress import ip_address
 
 import pytest
 
+from inglenook.egress import OutgoingRequest
 from inglenook.web.addresses import AddressPolicy
 from inglenook.web.base import TransportError
-from inglenook.web.exchange import MAX_HEADERS
+from inglenook.web.exchange import MAX_HEADERS, Exchange, Route
 from inglenook.web.http import HttpTransport
-from tests.web.wire import Handler, Ledger, Names, RawServer, answer, get
+from inglenook.web.urls import parse_url
+from tests.web.wire import Handler, Ledger, Names, RawServer, answer, get, recorded_dials
 
 
 def transport() -> HttpTransport:
@@ -44,6 +47,23 @@ def _nested(times: int, data: bytes) -> bytes:
 def _deflated(data: bytes, wbits: int) -> bytes:
     deflate = zlib.compressobj(wbits=wbits)
     return deflate.compress(data) + deflate.flush()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "ok.test"])
+async def test_an_address_that_was_not_judged_is_not_dialled(host: str) -> None:
+    async with RawServer(answer("200 OK")) as server:
+        url = parse_url(f"http://{host}:{server.port}/")
+        exchange = Exchange(
+            OutgoingRequest(method="GET", url=url.url),
+            url,
+            Route(host="other.test", addresses=[ip_address("127.0.0.2")]),
+            timeout_s=20,
+            max_bytes=1_000,
+        )
+        with recorded_dials() as dials, pytest.raises(TransportError):
+            await exchange.run({})
+    assert dials == []
+    assert not exchange.may_have_left
 
 
 ZEROS = bytes(5_000_000)
