@@ -13,6 +13,7 @@ RuntimeFault
 │   ├── ProviderBusy     worth retrying: connection lost, rate limit, timeout, 5xx
 │   ├── ModelMissing     the server answers, the model is not there
 │   ├── ToolsUnsupported the model's template takes no tools
+│   ├── SystemRefused    the model's template does not take a system message where one stands
 │   └── ContextTooLong   the request exceeds the model's context window
 ├── CredentialNeeded     the run needs a key that nobody stored; its owner must send it again
 ├── ApprovalNeeded       a call waits for a person's decision; the run waits with it
@@ -100,6 +101,9 @@ class ModelMissing(ProviderError): ...
 
 
 class ToolsUnsupported(ProviderError): ...
+
+
+class SystemRefused(ProviderError): ...
 
 
 class ContextTooLong(ProviderError):

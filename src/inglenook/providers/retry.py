@@ -11,10 +11,11 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 
 from inglenook.egress import Egress
-from inglenook.errors import ProviderBusy
+from inglenook.errors import ProviderBusy, SystemRefused
 from inglenook.events import ReasoningDelta
 from inglenook.messages import Message, ToolSchema
 from inglenook.providers.base import ModelAbilities, ModelProvider, Part, StreamOptions
+from inglenook.providers.system_place import SystemPlace, placed
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +31,8 @@ class RetryingProvider:
 
     Once text of a reply was seen, a failure is passed on: the reader has it already. Thinking is
     no part of an answer, so that it may begin again.
+
+    A template that does not take a system message where one stands gets it where it does.
     """
 
     def __init__(
@@ -44,6 +47,8 @@ class RetryingProvider:
         self._retries = retries
         self._first_wait_s = first_wait_s
         self._sleep = sleep
+        self._place = SystemPlace.ANYWHERE
+        """As far as this model's refusals have told."""
 
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSchema], options: StreamOptions
@@ -51,12 +56,18 @@ class RetryingProvider:
         tries = 0
         while True:
             has_begun = False
+            sent = placed(messages, self._place)
             try:
-                async with aclosing(self._inner.stream(messages, tools, options)) as parts:
+                async with aclosing(self._inner.stream(sent, tools, options)) as parts:
                     async for part in parts:
                         has_begun = has_begun or not isinstance(part, ReasoningDelta)
                         yield part
                 return
+            except SystemRefused:
+                if has_begun or self._place is SystemPlace.IN_QUESTION:
+                    raise
+                self._place = SystemPlace(self._place + 1)
+                continue
             except ProviderBusy as error:
                 if has_begun or tries == self._retries:
                     raise

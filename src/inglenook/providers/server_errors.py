@@ -11,6 +11,7 @@ from inglenook.errors import (
     ModelMissing,
     ProviderBusy,
     ProviderError,
+    SystemRefused,
     ToolsUnsupported,
 )
 from inglenook.providers import wire_json
@@ -51,6 +52,12 @@ _MODEL_MISSING = re.compile(
     r"model_not_found|model .{0,200}(?:not found|does ?n[o']t exist|not exist)"
     r"|(?:no such|unknown|invalid) model|not a valid model"
 )
+_SYSTEM_REFUSED = re.compile(
+    r"system (?:message|role|prompt)s? (?:(?:must|should|can) (?:only )?be|is only|(?:is|are) not)"
+    r".{0,40}(?:beginning|first|start|support|allowed)"
+    r"|system (?:message|role|prompt)s? not supported"
+    r"|roles must alternate|unexpected role .{0,3}system"
+)
 _NO_THINKING = re.compile(r"not support thinking|thinking is not supported")
 _BUSY_STATUS = frozenset({408, 409, 425, 429})
 
@@ -80,6 +87,12 @@ def error_for(
     if _MODEL_MISSING.search(words):
         return ModelMissing(
             f"The model server at {address} has no model {model!r} ({said}). {model_hint}",
+            status=status,
+        )
+    if _SYSTEM_REFUSED.search(words):
+        return SystemRefused(
+            f"The template of model {model!r} at {address} takes no system message where one "
+            f"stands ({said}). Choose another model or template.",
             status=status,
         )
     kind = ProviderBusy if _may_pass(status) else ProviderError
