@@ -1,0 +1,48 @@
+"""N17: the permission to use the web binds what is kept of it, too."""
+
+from pathlib import Path
+from typing import Any
+
+from inglenook.events import EgressStarted, RunEvent, ToolFinished
+from inglenook.run_request import RunRequest
+from inglenook.store.sqlite import SqliteStore
+from inglenook.tools.web import WebSearchTool
+from inglenook.web.cached import CachedSearch
+from tests.fake_duckduckgo import FakeDuckDuckGo, organic, page
+from tests.features.test_b26 import DUCKDUCKGO, shelf
+from tests.support import Bench, ask, bench, call, replies, say
+from tests.web.searching import service
+
+OTTERS = page(organic(url="https://otters.test/", title="Otters", snippet="They hold hands."))
+
+
+async def search_run(b: Bench, **fields: Any) -> list[RunEvent]:
+    request: RunRequest = ask("What do otters do?", **fields)
+    return await b.service.events((await b.run(request))["id"])
+
+
+def result_of(events: list[RunEvent]) -> ToolFinished:
+    [finished] = [event for event in events if isinstance(event, ToolFinished)]
+    return finished
+
+
+async def test_a_kept_search_is_out_of_reach_of_a_run_without_the_web(tmp_path: Path):
+    cache = SqliteStore(tmp_path / "cache")
+    asks, ends = say("", call("web_search", query="otters")), say("done")
+    async with FakeDuckDuckGo(OTTERS) as server:
+        search = CachedSearch(service(DUCKDUCKGO.engine(server.url)), shelf(cache))
+        model = replies(asks, ends, asks, ends, asks, ends)
+        async with bench(tmp_path, model, web=[WebSearchTool(search)]) as b:
+            fresh = await search_run(b, web=True)
+            without = result_of(await search_run(b))
+            kept = await search_run(b, web=True)
+        assert len(server.asked) == 1
+    await cache.close()
+    assert "They hold hands." in result_of(fresh).result
+    assert (without.is_error, without.blocked, without.network) == (True, True, False)
+    assert "They hold hands." not in without.result
+    assert result_of(kept).result.startswith("From the cache: ")
+    assert "They hold hands." in result_of(kept).result
+    assert (result_of(kept).labels, result_of(kept).network) == (("untrusted",), False)
+    assert [event for event in kept if isinstance(event, EgressStarted)] == []
+    assert "web_search" not in {schema.name for schema in model.tools[2]}
