@@ -34,8 +34,8 @@ const GLYPHS: Record<Decision, string> = {
 const DECIDED = { approve: "approved", edit: "edited", deny: "denied" } as const;
 
 export function ApprovalCard({ runId, approval, ended = false }: Properties) {
-  const card = useRef<HTMLElement>(null);
-  const heading = useId();
+  const card = useRef<HTMLDivElement>(null);
+  const id = useId();
   const [editing, setEditing] = useState(false);
   const decision = useDecision(runId, approval);
   const { sent, error, isSettled } = decision;
@@ -59,23 +59,24 @@ export function ApprovalCard({ runId, approval, ended = false }: Properties) {
     act();
   };
   return (
-    <section
+    <div
       ref={card}
+      role="group"
       tabIndex={-1}
       className={`approval ${isOpen ? "approval-open" : ""}`}
-      aria-labelledby={heading}
+      aria-labelledby={isOpen ? `${id} ${id}-tool` : `${id}-tool`}
       onKeyDown={onKeyDown}
     >
       {isOpen && (
         <div className="approval-head">
-          <h2 id={heading}>{t("approval.title")}</h2>
+          <h2 id={id}>{t("approval.title")}</h2>
           <Badge tone="amber" glyph="▲">
             {t("approval.leaves")}
           </Badge>
           <Expiry at={approval.expiresAt} />
         </div>
       )}
-      <p className="approval-tool" id={isOpen ? undefined : heading}>
+      <p className="approval-tool" id={`${id}-tool`}>
         <ToolLine
           name={approval.call.name}
           text={approval.preview || tellingText(approval.call.arguments)}
@@ -102,7 +103,7 @@ export function ApprovalCard({ runId, approval, ended = false }: Properties) {
         ) : (
           <Choices busy={decision.busy} canEdit={canEdit} acts={acts} />
         ))}
-    </section>
+    </div>
   );
 }
 

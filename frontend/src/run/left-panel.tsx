@@ -40,10 +40,10 @@ export function LeftPanel({ view, ledger }: { view: RunView; ledger: Ledger }) {
       {groups.map((group) => (
         <section key={group.runId} className="left-group">
           {(groups.length > 1 || group.runId !== view.id) && (
-            <h3>
+            <h2>
               {group.runId === view.id ? t("left.own") : <ChildName view={view} id={group.runId} />}
               <span className="left-size">{sum(totalsOf(group.items))}</span>
-            </h3>
+            </h2>
           )}
           <ol className="left">
             {group.items.map((item) => (
