@@ -9,6 +9,7 @@ import { Row } from "../components/row.tsx";
 import { useToast } from "../components/toast.tsx";
 import { t } from "../strings/index.ts";
 import { ApprovalCard } from "./approval-card.tsx";
+import { cachedWords } from "./cached.ts";
 import { ChildRun } from "./child-run.tsx";
 import { type CallView, hasEnded, openChildren, type RunView, type StepView } from "./view.ts";
 import { bytes, duration, outcome, telling } from "./words.ts";
@@ -134,6 +135,7 @@ function CallMarks({ row, view }: { row: CallView; view: RunView }) {
   const words = [
     end ? !end.blocked && duration(end.durationMs) : goingOn(isAsked, view.status),
     end?.fromMemory ? t("call.from_memory") : "",
+    cachedWords(row),
     row.bytesOut > 0 ? t("call.sent", { size: bytes(row.bytesOut) }) : "",
     outcome(row),
   ];

@@ -52,9 +52,7 @@ function Engines({ engines }: { engines: readonly Engine[] }) {
               {visible(engine.name)} <span className="engine-host">{visible(engine.host)}</span>
             </th>
             <td>
-              <Badge tone={engine.state === "ok" ? "plain" : "red"} glyph={GLYPHS[engine.state]}>
-                {t(`engine.${engine.state}`)}
-              </Badge>
+              <State engine={engine} />
               {engine.detail && <span className="engine-detail">{visible(engine.detail)}</span>}
             </td>
             <td>
@@ -69,6 +67,16 @@ function Engines({ engines }: { engines: readonly Engine[] }) {
         ))}
       </tbody>
     </table>
+  );
+}
+
+/** Since the server's start; an engine that nobody asked may be down for all it knows. */
+function State({ engine }: { engine: Engine }) {
+  if (engine.since === null) return <Badge glyph="–">{t("engine.unasked")}</Badge>;
+  return (
+    <Badge tone={engine.state === "ok" ? "plain" : "red"} glyph={GLYPHS[engine.state]}>
+      {t(`engine.${engine.state}`)}
+    </Badge>
   );
 }
 

@@ -19,6 +19,11 @@ export const en = {
   "action.stop": "Stop",
 
   "announce.done": "done",
+  "age.days": { one: "{n} day ago", other: "{n} days ago" },
+  "age.hours": { one: "{n} hour ago", other: "{n} hours ago" },
+  "age.minutes": { one: "{n} minute ago", other: "{n} minutes ago" },
+  "age.now": "less than a minute ago",
+
   "announce.approval": "Approval wanted: {name}, {what}.",
   "announce.step": "Step {step}, {name}: {how}.",
 
@@ -71,10 +76,12 @@ export const en = {
   "broken.title": "This screen could not be drawn",
 
   "call.arguments": "Arguments",
+  "call.cached": "from the cache, {age}",
   "call.coerced": "Corrected before the call",
   "call.error": "Error",
   "call.from_memory": "from memory",
   "call.local": "local",
+  "call.read_before": "read before in this run",
   "call.result": "Result",
   "call.running": "running",
   "call.sent": "{size} sent",
@@ -113,6 +120,7 @@ export const en = {
   "engine.blocked": "blocked",
   "engine.markup_changed": "page changed",
   "engine.ok": "ok",
+  "engine.unasked": "not asked yet",
   "engine.unreachable": "unreachable",
 
   "error.http": "The server answered {status} without saying why.",
