@@ -8,7 +8,8 @@ RuntimeFault
 ├── StoreError           the home's database cannot be read or written now
 │   └── LeaseLost        another process took the run over; this one must stop
 ├── ToolError            a tool failed in a way the model should read
-│   └── NotApproved      a request is not the one that a person approved; it was not sent
+│   └── Refused          this machine does not let the request leave
+│       └── NotApproved  a request is not the one that a person approved; it was not sent
 ├── ProviderError        the model provider failed
 │   ├── ProviderBusy     worth retrying: connection lost, rate limit, timeout, 5xx
 │   ├── ModelMissing     the server answers, the model is not there
@@ -83,7 +84,11 @@ class ToolError(RuntimeFault):
     """Its message is shown to the model as the tool's result."""
 
 
-class NotApproved(ToolError): ...
+class Refused(ToolError):
+    """A call that failed so is `blocked`, if nothing of it had left before."""
+
+
+class NotApproved(Refused): ...
 
 
 class ProviderError(RuntimeFault):

@@ -70,15 +70,19 @@ class RecordedEgress:
 class CallSink:
     """The sink of one call of an open-world tool, which notes what became of its requests."""
 
-    def __init__(self, sink: EventSink) -> None:
+    def __init__(self, sink: EventSink, *, records_all: bool) -> None:
+        """`records_all`: the tool records each of its requests; another one's call is taken to have
+        left this machine if it recorded nothing."""
         self._sink = sink
+        self._records_all = records_all
         self._requests = 0
         self._unsent = 0
 
     @property
     def has_left(self) -> bool:
-        """The call left this machine; so it is taken to have if it recorded nothing."""
-        return self._requests == 0 or self._unsent < self._requests
+        if self._requests == 0:
+            return not self._records_all
+        return self._unsent < self._requests
 
     def emit(self, event: RunEvent) -> None:
         if isinstance(event, EgressStarted):

@@ -12,12 +12,12 @@ from typing import Any, Protocol, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
-from inglenook.errors import ApprovalNeeded, RunEnded, StoreError, ToolError
+from inglenook.errors import ApprovalNeeded, Refused, RunEnded, StoreError, ToolError
 from inglenook.events import Effect, ToolFinished, ToolStarted
 from inglenook.messages import ToolCall, ToolOutput, ToolSchema
 from inglenook.providers.calls import MALFORMED_ARGUMENTS
 from inglenook.run_context import RunContext
-from inglenook.tools.base import Tool, ToolSpec
+from inglenook.tools.base import OpenWorldTool, Tool, ToolSpec
 from inglenook.tools.coercion import coerced
 from inglenook.tools.egress import CallSink
 from inglenook.tools.schema import shown
@@ -133,15 +133,17 @@ async def _run(
     spec = tool.spec
     began = time.monotonic()
     changes: tuple[str, ...] = ()
-    output, is_error, has_begun = ToolOutput(text=""), True, False
-    departures = CallSink(run.sink) if spec.open_world else None
+    output, is_error, is_refused, has_begun = ToolOutput(text=""), True, False, False
+    departures = None
+    if spec.open_world:
+        departures = CallSink(run.sink, records_all=isinstance(tool, OpenWorldTool))
     try:
         arguments, changes = parsed or validated(spec, call)
         has_begun = True
         output = await tool.run(arguments, run.for_call(call.id, departures or run.sink))
         is_error = output.is_error
     except ToolError as error:
-        output = ToolOutput(text=str(error))
+        output, is_refused = ToolOutput(text=str(error)), isinstance(error, Refused)
     except (StoreError, RunEnded, ApprovalNeeded):
         raise
     except Exception:
@@ -149,12 +151,14 @@ async def _run(
         output = ToolOutput(
             text=f"{spec.name} failed by a fault of its own (logged); try something else."
         )
+    has_left = (departures is not None and has_begun and departures.has_left) or output.network
     text, limit = kept(notice + output.text), run.limits.max_result_chars
     return ToolFinished(
         call=call,
         result=text,
         is_error=is_error,
-        network=(departures is not None and has_begun and departures.has_left) or output.network,
+        blocked=is_refused and not has_left,
+        network=has_left,
         duration_ms=round((time.monotonic() - began) * 1000),
         truncated_to=limit if len(text) > limit else None,
         coerced=changes,
