@@ -1,13 +1,22 @@
-"""B4: web tools of our own, without a search library; services are asked under an honest name."""
+"""B4: pages are asked for under a current browser's name, services that want ours get ours."""
 
-from tests.web.kinds import Kind, every_kind
-from tests.web.searching import ask
+import pytest
+
+from inglenook.web.user_agents import BROWSER, OWN_NAME, user_agent_for
 
 
-@every_kind
-async def test_search_engines_are_asked_under_our_own_name(kind: Kind) -> None:
-    async with kind.serve([("A", "https://a.test/", "")]) as server:
-        assert (await ask(kind.engine(server.url))).outcome == "ok"
-    name = server.asked[0].headers["user-agent"]
-    assert name.startswith("Inglenook/")
-    assert "Mozilla" not in name
+def test_the_browsers_name_is_a_current_firefox():
+    assert "Firefox/148" in BROWSER
+
+
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [
+        ("en.wikipedia.org", OWN_NAME),
+        ("html.duckduckgo.com", OWN_NAME),
+        ("news.example", BROWSER),
+        ("wikipedia.org.evil.example", BROWSER),
+    ],
+)
+def test_who_is_told_what(host: str, name: str):
+    assert user_agent_for(host) == name

@@ -66,6 +66,10 @@ class ChildResult:
 class ChildRunner(Protocol):
     def child_id(self, parent: str, call_id: str) -> str: ...
 
+    async def ensure_child(self, task: ChildTask) -> None:
+        """The child's run exists from here on; one that does already stays as it is."""
+        ...
+
     async def run_child(self, task: ChildTask) -> ChildResult:
         """Run the child to its end, from wherever it stands; an ended one is not run again.
 
@@ -97,6 +101,8 @@ async def run_child_of(
         labels=tuple(sorted(run.labels)),
         credential=run.credential,
     )
+    await run.sink.settle()  # the child's task is made of what the log holds
+    await runner.ensure_child(task)  # whoever reads that it started can look it up
     run.sink.emit(ChildStarted(call=run.call_id, child_run_id=task.id))
     await run.sink.settle()
     result = await runner.run_child(task)

@@ -30,9 +30,11 @@ class Children:
         digest = hashlib.sha256(f"{parent}\n{call_id}".encode()).hexdigest()
         return f"{parent[:ID_TIME_CHARS]}{digest[:16]}"
 
-    async def run_child(self, task: ChildTask) -> ChildResult:
+    async def ensure_child(self, task: ChildTask) -> None:
         if await self._store.get_run(task.id) is None:
             await self._create(task)
+
+    async def run_child(self, task: ChildTask) -> ChildResult:
         await self._supervisor.execute_child(task.id, task.parent, task.credential)
         events = await self._events(task.id)
         finished = RunState(events).finished
