@@ -26,13 +26,15 @@ class LeftTheMachine(BaseException):
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
-    if event != "socket.connect" or not _state["armed"]:
+    if not _state["armed"] or event not in ("socket.connect", "socket.getaddrinfo"):
         return
-    address = arguments[1]
-    if isinstance(address, str | bytes):
-        return  # a Unix socket
-    if not _is_loopback(str(address[0])):
-        raise LeftTheMachine(f"a test tried to connect to {address!r}")
+    # a name is asked of a server elsewhere: looking it up leaves the machine like a connection
+    address = arguments[1] if event == "socket.connect" else arguments[:1]
+    if isinstance(address, str | bytes) or not address[0]:
+        return  # a Unix socket, or all addresses of this machine
+    host = address[0]
+    if not _is_loopback(host.decode() if isinstance(host, bytes) else str(host)):
+        raise LeftTheMachine(f"a test asked for {address!r}")
 
 
 def _is_loopback(host: str) -> bool:

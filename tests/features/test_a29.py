@@ -17,9 +17,16 @@ def test_the_guard_refuses_what_is_not_loopback(host: str):
         conftest._audit("socket.connect", (None, (host, 80)))  # pyright: ignore[reportPrivateUsage]
 
 
+@pytest.mark.parametrize("host", ["example.org", b"example.org", "203.0.113.7"])
+def test_the_guard_refuses_to_look_up_names(host: str | bytes):
+    with pytest.raises(conftest.LeftTheMachine):
+        socket.getaddrinfo(host, 80)
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
 def test_the_guard_lets_loopback_through(host: str):
     conftest._audit("socket.connect", (None, (host, 80)))  # pyright: ignore[reportPrivateUsage]
+    assert socket.getaddrinfo(host, 80)
 
 
 def test_the_guard_is_armed_in_every_test():
