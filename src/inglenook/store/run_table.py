@@ -25,6 +25,7 @@ from inglenook.store.base import RunRow
 from inglenook.store.columns import stamp, storable
 
 LEASE_S = 30.0
+_EVENTS_OF_THE_ROW = (RunFinished, RunWaiting, RunResumed, ToolFinished)
 _COLUMNS = (
     "id, session, parent, user, title, model, strategy, status, reason, explanation, "
     "created_at, finished_at, owner, epoch, lease_until, labels"
@@ -33,9 +34,9 @@ _COLUMNS = (
 
 def changes_row(event: RunEvent) -> bool:
     """The run's index card changes with this event, in the same transaction."""
-    if isinstance(event, ToolFinished):
-        return bool(event.labels)
-    return isinstance(event, RunFinished | RunWaiting | RunResumed)
+    if not isinstance(event, _EVENTS_OF_THE_ROW):
+        return False
+    return not isinstance(event, ToolFinished) or bool(event.labels)
 
 
 def insert(db: sqlite3.Connection, row: RunRow, idempotency_key: str | None) -> None:
