@@ -12,7 +12,14 @@ from typing import Any, Protocol, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
-from inglenook.errors import ApprovalNeeded, Refused, RunEnded, StoreError, ToolError
+from inglenook.errors import (
+    ApprovalNeeded,
+    CredentialNeeded,
+    Refused,
+    RunEnded,
+    StoreError,
+    ToolError,
+)
 from inglenook.events import Effect, ToolFinished, ToolStarted
 from inglenook.messages import ToolCall, ToolOutput, ToolSchema
 from inglenook.providers.calls import MALFORMED_ARGUMENTS
@@ -45,7 +52,8 @@ class Dispatcher(Protocol):
         """Run one call and emit its `tool_started` and `tool_finished`.
 
         A failed tool is a result. Cancellation passes through, and so do LeaseLost, StoreError,
-        RunEnded and ApprovalNeeded: the call waits for a person, and has no result yet.
+        RunEnded, and ApprovalNeeded and CredentialNeeded: the call waits for a person, and has no
+        result yet.
         """
         ...
 
@@ -144,7 +152,7 @@ async def _run(
         is_error = output.is_error
     except ToolError as error:
         output, is_refused = ToolOutput(text=str(error)), isinstance(error, Refused)
-    except (StoreError, RunEnded, ApprovalNeeded):
+    except (StoreError, RunEnded, ApprovalNeeded, CredentialNeeded):
         raise
     except Exception:
         logger.exception("tool %s crashed in run %s", spec.name, run.run_id)
