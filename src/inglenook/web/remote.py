@@ -106,6 +106,7 @@ class Remote:
         self._group = group
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Message]] = {}
+        self._beside: set[asyncio.Task[None]] = set()
         self.on_event: OnEvent = lambda event: None
 
     async def call(self, method: str, session: str | None = None, **params: Any) -> Message:
@@ -133,8 +134,15 @@ class Remote:
         return reply.get("result", {})
 
     def go(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do it beside everything else; what it raises ends the use of the browser."""
-        self._group.create_task(work)
+        """Do it beside everything else, no longer than the browser is used. What it raises ends
+        that use."""
+        task = self._group.create_task(work)
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
+
+    def stop(self) -> None:
+        for task in self._beside:
+            task.cancel()
 
     async def listen(self) -> None:
         """Until the browser goes away.
@@ -160,9 +168,9 @@ async def driven(wire: Wire) -> AsyncGenerator[Remote]:
     try:
         async with asyncio.TaskGroup() as group:
             remote = Remote(wire, group)
-            listening = group.create_task(remote.listen())
+            remote.go(remote.listen())
             yield remote
-            listening.cancel()
+            remote.stop()
     except ExceptionGroup as failed:
         raise failed.exceptions[0] from None
 
