@@ -2,7 +2,7 @@
 
 from inglenook.tools.web import MAX_RESULTS
 from inglenook.web.duckduckgo_lite import DEFAULT_URL, PATH, DuckDuckGoLite
-from inglenook.web.engine import TIMEOUT_S
+from inglenook.web.search_engine import TIMEOUT_S
 from tests.fake_duckduckgo import FakeDuckDuckGo
 from tests.fake_duckduckgo_lite import organic, page
 from tests.web.searching import ask, loopback

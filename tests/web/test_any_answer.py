@@ -12,7 +12,7 @@ from inglenook.web.base import SearchEngine, WebResponse
 from inglenook.web.brave import Brave
 from inglenook.web.duckduckgo import DuckDuckGo
 from inglenook.web.duckduckgo_lite import DuckDuckGoLite
-from inglenook.web.engine import MAX_SNIPPET_CHARS, MAX_TITLE_CHARS
+from inglenook.web.search_engine import MAX_SNIPPET_CHARS, MAX_TITLE_CHARS
 from inglenook.web.searxng import SearXNG
 from tests import fake_duckduckgo, fake_duckduckgo_lite
 from tests.web.searching import ask

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from inglenook.web import engine as web_engine
+from inglenook.web import search_engine
 from inglenook.web.addresses import AddressPolicy
 from inglenook.web.base import Recency, SearchOutcome
 from inglenook.web.duckduckgo import DuckDuckGo
@@ -125,7 +125,7 @@ async def test_redirects_are_not_followed() -> None:
 
 
 async def test_slow_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_engine, "TIMEOUT_S", 0.05)
+    monkeypatch.setattr(search_engine, "TIMEOUT_S", 0.05)
     async with FakeDuckDuckGo(is_silent=True) as server:
         found = await search(server)
     assert found.outcome == "unreachable"

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from inglenook.egress import Egress, OutgoingRequest
 from inglenook.errors import ConfigError
 from inglenook.web.base import Recency, SearchOutcome, SearchResult, WebResponse, WebTransport
-from inglenook.web.engine import Service, form_encoded, search_result, seconds, service_url
 from inglenook.web.json_answer import fields, items, json_object, shown_text, string
+from inglenook.web.search_engine import Service, form_encoded, search_result, seconds, service_url
 
 DEFAULT_URL = "https://api.search.brave.com"
 PATH = "/res/v1/web/search"

@@ -14,7 +14,7 @@ from inglenook.web.duckduckgo_page import (
     form_request,
     read_page,
 )
-from inglenook.web.engine import Service, service_url
+from inglenook.web.search_engine import Service, service_url
 
 DEFAULT_URL = "https://html.duckduckgo.com"
 PATH = "/html/"

@@ -18,7 +18,7 @@ from inglenook.web.duckduckgo_page import (
     form_request,
     read_page,
 )
-from inglenook.web.engine import Service, service_url
+from inglenook.web.search_engine import Service, service_url
 
 DEFAULT_URL = "https://lite.duckduckgo.com"
 PATH = "/lite/"

@@ -15,7 +15,7 @@ from turbohtml import Document, Element, parse
 
 from inglenook.egress import OutgoingRequest
 from inglenook.web.base import Recency, SearchOutcome, SearchResult, WebResponse
-from inglenook.web.engine import Service, form_encoded, search_result
+from inglenook.web.search_engine import Service, form_encoded, search_result
 
 BASE = "https://duckduckgo.com"
 HEADERS = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html"}

@@ -10,8 +10,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from inglenook.egress import Egress, OutgoingRequest
 from inglenook.errors import ConfigError, shown_address
 from inglenook.web.base import Recency, SearchOutcome, SearchResult, WebResponse, WebTransport
-from inglenook.web.engine import Service, form_encoded, one_line, search_result, service_url
 from inglenook.web.json_answer import fields, items, json_object, shown_text, string
+from inglenook.web.search_engine import Service, form_encoded, one_line, search_result, service_url
 
 PATH = "/search"
 SETTING = "web.searxng_url"

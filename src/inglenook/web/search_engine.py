@@ -62,8 +62,8 @@ class Service:
                 max_bytes=MAX_ANSWER_BYTES,
             )
         except TransportError as error:
-            if error.fault == "too_large":
-                return self.unread(f"its answer has over {MAX_ANSWER_BYTES:,} bytes")
+            if error.fault in ("too_large", "not_readable"):
+                return self.unread(str(error).rstrip("."))
             return self.failed("unreachable", f"was not reached: {error}")
         return read(response)
 
