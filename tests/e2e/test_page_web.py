@@ -279,6 +279,17 @@ async def test_the_inbox_counts_lists_and_decides_for_every_run(
     assert bodies(mock, "/api/runs/asking/approvals/s1") == [{"decision": "deny"}]
 
 
+async def test_what_is_decided_elsewhere_is_not_offered_any_more(
+    tab: OpenedPage, mock: MockApi
+) -> None:
+    mock.add_run("asking", asking_scene(), question=QUESTION)
+    await tab.goto("/approvals")
+    await expect(tab.page.get_by_role("button", name="Approve")).to_be_visible()
+    mock.approvals["asking", "s1"]["status"] = "denied"
+    await expect(card_of(tab.page)).to_contain_text("It does not wait any more")
+    await expect(card_of(tab.page).get_by_role("button")).to_have_count(0)
+
+
 async def test_an_empty_inbox_says_what_comes_there_and_asks_the_server_once(
     tab: OpenedPage, mock: MockApi
 ) -> None:

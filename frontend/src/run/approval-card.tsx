@@ -22,6 +22,8 @@ interface Properties {
   approval: ApprovalView;
   /** The run has ended: what nobody decided cannot be decided any more. */
   ended?: boolean;
+  /** It does not wait any more, and how it was decided is not known here. */
+  gone?: boolean;
 }
 
 const GLYPHS: Record<Decision, string> = {
@@ -33,14 +35,14 @@ const GLYPHS: Record<Decision, string> = {
 };
 const DECIDED = { approve: "approved", edit: "edited", deny: "denied" } as const;
 
-export function ApprovalCard({ runId, approval, ended = false }: Properties) {
+export function ApprovalCard({ runId, approval, ended = false, gone = false }: Properties) {
   const card = useRef<HTMLDivElement>(null);
   const id = useId();
   const [editing, setEditing] = useState(false);
   const decision = useDecision(runId, approval);
   const { sent, error, isSettled } = decision;
   const decided = approval.decided?.decision ?? (ended ? "expired" : null);
-  const isOpen = decided === null && sent === null && !isSettled;
+  const isOpen = decided === null && sent === null && !isSettled && !gone;
   useFocusKept(card, `${isOpen} ${editing}`);
 
   const canEdit = editable(approval.call).length > 0;
@@ -86,6 +88,7 @@ export function ApprovalCard({ runId, approval, ended = false }: Properties) {
         <p className="approval-why">{t("approval.why", { reason: approval.reason })}</p>
       )}
       {isOpen && !editing && <Requests approval={approval} />}
+      {gone && !sent && !error && <p className="approval-why">{t("approval.elsewhere")}</p>}
       {!isOpen && <Outcome approval={approval} decided={decided} sent={sent} />}
       <p className="sr" role="status">
         {!isOpen && decided === null && sent && t(`approval.${DECIDED[sent.decision]}`)}

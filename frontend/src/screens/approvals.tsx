@@ -13,6 +13,7 @@ import { t } from "../strings/index.ts";
 export function ApprovalsScreen() {
   const { inbox, runs } = useData();
   const shown = useShown(inbox.items);
+  const waiting = new Set(inbox.items.map(keyOf));
   const reload = inbox.reload;
   useEffect(reload, [reload]);
   const titleOf = (item: PendingApproval) =>
@@ -33,7 +34,11 @@ export function ApprovalsScreen() {
             <p className="inbox-run">
               <Link to={runPath(item.root_id)}>{titleOf(item)}</Link>
             </p>
-            <ApprovalCard runId={item.run_id} approval={asApproval(item)} />
+            <ApprovalCard
+              runId={item.run_id}
+              approval={asApproval(item)}
+              gone={!waiting.has(keyOf(item))}
+            />
           </div>
         ))}
       </div>

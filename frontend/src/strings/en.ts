@@ -44,6 +44,7 @@ export const en = {
   "approval.edit.send": "Approve the edited text",
   "approval.edited": "edited and approved",
   "approval.edited.text": "the second line may be sent instead",
+  "approval.elsewhere": "It does not wait any more: it was decided elsewhere, or its time is up.",
   "approval.expired": "expired",
   "approval.expired.text": "the run ended before anybody decided, nothing was sent",
   "approval.expires": "until {at}, {left} left",
