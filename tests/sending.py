@@ -1,7 +1,7 @@
 """Tools that send to nobody: `web_search` and `visit_webpage` whose wire is a list."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote_plus
 
@@ -115,3 +115,11 @@ class ConfidentialTool:
     async def run(self, arguments: Any, run: RunContext) -> ToolOutput:
         source: Source = run.sources.add(kind="document", title=arguments.name, file_id="f")
         return ToolOutput(text=self.text, sources=(source,), labels=("private",))
+
+
+@dataclass
+class PublicTool(ConfidentialTool):
+    """`read_document` of a knowledge base that is not confidential."""
+
+    async def run(self, arguments: Any, run: RunContext) -> ToolOutput:
+        return replace(await super().run(arguments, run), labels=())

@@ -73,7 +73,12 @@ async def test_a_whole_run_and_its_whole_event_list(tmp_path: Path):
                     "limits": {},
                 },
                 "model": "m",
-                "permissions": {"delegate": True, "writes": True},
+                "permissions": {
+                    "delegate": True,
+                    "writes": True,
+                    "web_search": "allow",
+                    "confidential": "ask",
+                },
             },
             {
                 "type": "prompt_built",
@@ -357,7 +362,7 @@ WRONG_BODIES: list[tuple[Any, int, str | None, str]] = [
     ({**QUESTION, "model": "gpt-9"}, 404, "model", "models here: m"),
     ({**QUESTION, "strategy": "magic"}, 422, "strategy", "unknown strategy 'magic'"),
     ({**QUESTION, "workspace": True}, 422, "workspace", "not in this version"),
-    ({**QUESTION, "approvals": {"web_search": "ask"}}, 422, "approvals", "'ask'"),
+    ({**QUESTION, "approvals": {"write": "ask"}}, 422, "approvals.write", "'ask'"),
     ([QUESTION], 400, None, "must be a JSON object"),
     ("hi", 400, None, "must be a JSON object"),
 ]

@@ -237,9 +237,11 @@ class Assistant:
         )
 
     def _why_no_web(self, permissions: RunPermissions) -> str | None:
-        if not permissions.web:
-            return WEB_IS_OFF
-        return None if self._toolbox.web_tools() else WEB_IS_BLOCKED
+        has_tools = bool(self._toolbox.web_tools())
+        if permissions.web:
+            return None if has_tools else WEB_IS_BLOCKED
+        is_blocked = permissions.web_search == "block" and not has_tools
+        return WEB_IS_BLOCKED if is_blocked else WEB_IS_OFF
 
 
 async def _documents(scope: Scope) -> tuple[Sequence[Document] | None, int]:

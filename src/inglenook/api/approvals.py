@@ -26,7 +26,7 @@ async def list_approvals(services: Served, status: ApprovalStatus | None = None)
     return JsonResponse({"items": await services.runs.approvals(status)})
 
 
-@router.post("/runs/{run_id}/approvals/{call_id:path}/preview")
+@router.post("/runs/{run_id}/approvals/{call_id}/preview")
 async def preview_edit(
     run_id: str, call_id: CallId, body: PreviewBody, services: Served
 ) -> Response:
@@ -34,7 +34,7 @@ async def preview_edit(
     return JsonResponse(await services.runs.preview_edit(run_id, call_id, body.arguments))
 
 
-@router.post("/runs/{run_id}/approvals/{call_id:path}")
+@router.post("/runs/{run_id}/approvals/{call_id}")
 async def decide_approval(
     run_id: str, call_id: CallId, body: DecisionBody, services: Served
 ) -> Response:

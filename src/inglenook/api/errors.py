@@ -98,7 +98,15 @@ class Problem:
 
 
 def problem_of_run(row: RunRow) -> Problem:
-    """A run that ended without an answer, for a face that promised one."""
+    """A run that ended or waits without an answer, for a face that promised one."""
+    if (row.status, row.reason) == ("waiting", "approval"):
+        return Problem(
+            status=409,
+            type="approval",
+            message=f"Run {row.id} waits for a person to approve what would leave this machine.",
+            hint=f"Decide in the page, with `inglenook runs list`, or over GET /api/approvals; "
+            f"GET /api/runs/{row.id} has the answer then.",
+        )
     status = {"provider_error": 502, "internal_error": 500, "empty_model_reply": 502}
     return Problem(
         status=status.get(row.reason or "", 409),

@@ -13,6 +13,7 @@ from inglenook.agent.strategies import RESEARCH
 from inglenook.agent.window_state import LOOP
 from inglenook.api.openai_body import RESEARCH_SUFFIX
 from inglenook.events import (
+    ApprovalRequested,
     ModelReplied,
     ModelRequested,
     ReasoningDelta,
@@ -73,12 +74,20 @@ class ChatStream:
                 return [self._call(frame.call, "in_progress"), *self._progress(frame.call)]
             case ToolFinished():
                 return self._result(frame)
-            case RunWaiting():
-                return [self._status("run", f"Waiting: {frame.reason}", done=False)]
+            case ApprovalRequested() | RunWaiting():
+                return [self._status("run", self._waits(frame), done=False)]
             case RunFinished():
                 return self._end(frame)
             case _:
                 return []
+
+    def _waits(self, event: ApprovalRequested | RunWaiting) -> str:
+        if isinstance(event, RunWaiting):
+            return f"Waiting: {event.reason}"
+        return (
+            f"Waits for your approval: {event.preview} Decide in Inglenook's page, or with "
+            f"`inglenook runs approve {self._run_id} {event.call.id}`."
+        )
 
     def _text(self, text: str) -> list[Chunk]:
         if not text:
