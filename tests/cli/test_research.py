@@ -90,3 +90,12 @@ async def test_json_is_the_run(tmp_path: Path):
     run = json.loads(done.out)
     assert (run["strategy"], run["status"]) == ("research@1", "complete")
     assert [source["url"] for source in run["sources"]] == ["https://site.test/tower"]
+
+
+async def test_where_nobody_can_be_asked_a_query_waits_and_it_is_said_how_to_decide(tmp_path: Path):
+    done, _, engine = await researched(tmp_path, "--ask", "--out", str(tmp_path / "r.md"))
+    assert done.code == 3
+    assert "tower+height" in done.err
+    assert "runs approve run_" in done.err
+    assert engine.asked == []
+    assert not (tmp_path / "r.md").exists()

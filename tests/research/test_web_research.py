@@ -298,3 +298,17 @@ async def test_a_child_that_waits_for_a_person_makes_its_parent_wait_and_is_foun
         assert (run["status"], run["answer"]) == ("complete", "ok")
         assert len(await children_of(b, run["id"])) == 1
     assert len(search.queries) == 1, "nothing is searched twice"
+
+
+async def test_stopping_the_parent_stops_its_researchers(tmp_path: Path):
+    search = FakeSearch(held=asyncio.Event())
+    async with bench(tmp_path, family(researcher, "one", "two"), web=[search]) as b:
+        row = await b.service.start(ask(web=True))
+        async with asyncio.timeout(60):
+            while len(search.queries) < 2:
+                await asyncio.sleep(0.01)
+        await b.service.cancel(row.id)
+        assert (await b.service.wait(row.id)).status == "cancelled"
+        children = await children_of(b, row.id)
+    ends = [events[-1] for events in children]
+    assert [end.status for end in ends if end.type == "run_finished"] == ["cancelled"] * 2

@@ -283,7 +283,7 @@ class RunService:
                 f"strategy {request.strategy!r} works on the web, and web access is off in this "
                 "run",
                 field="web",
-                hint='send "web": true to allow it for this run, or choose another strategy',
+                hint='allow it for this run ("web": true, or --web), or choose another strategy',
                 status=422,
             )
         if request.workspace or request.artifact:
