@@ -28,6 +28,7 @@ from inglenook.providers.tool_mode import tool_mode
 from inglenook.run_context import RunContext
 from inglenook.run_request import ApprovalMode, RunPermissions, RunRequest
 from inglenook.tools.base import Tool
+from inglenook.tools.egress import RecordedEgress
 from inglenook.tools.registry import Dispatcher, ToolRegistry
 from inglenook.tools.results import ReadResultTool
 
@@ -115,7 +116,8 @@ class Assistant:
             )
 
         async def served_window() -> Window:
-            return window_of(offered.spec, await self._models.abilities(offered))
+            egress = RecordedEgress(run=run, why="model", permission="model")
+            return window_of(offered.spec, await self._models.abilities(offered, egress))
 
         loop = AgentLoop(
             provider=offered.provider,
