@@ -7,6 +7,7 @@ Run it from the checkout's root after scripts/build_page.py: `python scripts/pag
 import argparse
 import asyncio
 import sys
+from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
@@ -14,16 +15,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
+from playwright.async_api import Browser, expect  # noqa: E402
+
 from inglenook.api.page_folder import PAGE_FOLDER  # noqa: E402
 from tests.e2e.browser import OpenedPage, launched, opened  # noqa: E402
 from tests.e2e.page_mock import MockApi, serve  # noqa: E402
 from tests.e2e.page_scenes import plain_scene, policy_scene  # noqa: E402
+from tests.e2e.page_web_scenes import asking_scene, research_scene  # noqa: E402
 
 SIZES = {"desktop": (1280, 720), "tablet": (768, 1024), "phone": (360, 740)}
 
 
 SHOWN = (("desktop", "light"), ("desktop", "dark"), ("phone", "light"))  # in the documentation
 QUESTIONS = ("What is 17 × 23?", "Summarise the travel rules", "Who is on call this week?")
+LAW = "How many days of leave does the law give, and what do contracts give?"
 POLICY = "What does our policy say on paid leave, and how does it compare?"
 
 
@@ -40,18 +45,35 @@ def filled() -> MockApi:
     return mock
 
 
+def on_the_web() -> MockApi:
+    """The same with the web allowed: a run that waits, and one that has researched."""
+    mock = filled()
+    mock.add_run("research", research_scene(), question=LAW, web=True)
+    mock.add_run("asking", asking_scene(), question="What does the law give in 2026?", web=True)
+    return mock
+
+
 async def shoot(folder: Path, every: bool) -> None:
-    with serve(filled()) as base_url:
-        async with launched() as browser:
-            for size, theme in product(SIZES, ("light", "dark")):
-                if not every and (size, theme) not in SHOWN:
-                    continue
-                width, height = SIZES[size]
-                viewport = {"width": width, "height": height}
-                async with opened(browser, base_url, viewport=viewport, color_scheme=theme) as tab:
-                    await run_screen(tab, folder, f"{size}-{theme}")
-                    if every or (size, theme) == SHOWN[0]:
-                        await other_screens(tab, folder, f"{size}-{theme}")
+    async with launched() as browser:
+        with serve(filled()) as base_url:
+            async for tab, name in views(browser, base_url, every):
+                await run_screen(tab, folder, name)
+                if every or name == "-".join(SHOWN[0]):
+                    await other_screens(tab, folder, name)
+        with serve(on_the_web()) as base_url:
+            async for tab, name in views(browser, base_url, every):
+                await web_screens(tab, folder, name)
+
+
+async def views(
+    browser: Browser, base_url: str, every: bool
+) -> AsyncGenerator[tuple[OpenedPage, str]]:
+    """A page of each size and theme, with the end of its files' names."""
+    for size, theme in product(SIZES, ("light", "dark")) if every else SHOWN:
+        width, height = SIZES[size]
+        viewport = {"width": width, "height": height}
+        async with opened(browser, base_url, viewport=viewport, color_scheme=theme) as tab:
+            yield tab, f"{size}-{theme}"
 
 
 async def run_screen(tab: OpenedPage, folder: Path, name: str) -> None:
@@ -68,8 +90,24 @@ async def other_screens(tab: OpenedPage, folder: Path, name: str) -> None:
     for screen in ("", "knowledge", "models", "doctor", "settings"):
         await tab.goto(f"/{screen}")
         await tab.page.locator("main h1").wait_for()
-        await tab.page.get_by_text("Loading…").wait_for(state="detached")
+        await expect(tab.page.get_by_text("Loading…")).to_have_count(0)
         await tab.page.screenshot(path=folder / f"{screen or 'home'}-{name}.png")
+
+
+async def web_screens(tab: OpenedPage, folder: Path, name: str) -> None:
+    await tab.goto("/runs/asking")
+    await tab.page.get_by_role("button", name="Approve").scroll_into_view_if_needed()
+    await tab.page.screenshot(path=folder / f"approvals-{name}.png")
+    await tab.goto("/runs/research")
+    await tab.page.locator("#step-1 .row-line").first.click()
+    await tab.page.locator(".steps-nested > li").nth(5).wait_for()
+    await tab.page.locator("main").screenshot(path=folder / f"research-{name}.png")
+    is_sheet = await tab.page.get_by_role("tab", name="Left").count() == 0
+    left = tab.page.get_by_role("button" if is_sheet else "tab", name="Left 4")
+    await left.click()
+    await tab.page.locator(".left li").nth(3).wait_for()
+    panel = tab.page.locator("dialog" if is_sheet else ".inspector")
+    await panel.screenshot(path=folder / f"left-{name}.png")
 
 
 if __name__ == "__main__":
