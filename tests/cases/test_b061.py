@@ -1,13 +1,17 @@
 """B061: a page that leads into the own network is refused at each hop, before a connection."""
 
 from asyncio import StreamWriter
+from pathlib import Path
 
 import pytest
 
+from inglenook.events import ToolFinished
+from inglenook.tools.web_page import VisitWebpageTool
 from inglenook.web.addresses import AddressPolicy
 from inglenook.web.base import PageError, PageText, WebResponse
 from inglenook.web.fetch import WebFetcher
 from inglenook.web.http import HttpTransport
+from tests.support import bench, call, replies, say
 from tests.web.wire import Ledger, Names, RawServer, answer, recorded_dials
 
 METADATA = "http://169.254.169.254/latest/meta-data/"
@@ -81,4 +85,26 @@ async def test_a_name_that_moves_into_the_network_is_dialled_where_it_was_judged
                 f"http://rebound.test:{server.port}/", egress=Ledger()
             )
     assert page.text == "page"
+    assert dials == [str(("127.0.0.1", server.port))]
+
+
+async def test_the_tool_says_which_hop_was_refused_and_why(tmp_path: Path) -> None:
+    async with RawServer(to(METADATA)) as server:
+        start = f"http://ok.test:{server.port}/"
+        model = replies(
+            say("", call("visit_webpage", "direct", url="http://127.0.0.1.nip.io/")),
+            say("", call("visit_webpage", "redirected", url=start)),
+            say("Neither could be read."),
+        )
+        async with bench(tmp_path, model, web=[VisitWebpageTool(fetcher(server))]) as b:
+            with recorded_dials() as dials:
+                run = await b.run(web=True)
+            events = await b.service.events(run["id"])
+    direct, redirected = (event for event in events if isinstance(event, ToolFinished))
+    assert (direct.is_error, direct.blocked, direct.network) == (True, True, False)
+    assert "127.0.0.1 is this machine itself" in direct.result
+    # Its first request had left, and is on the ledger; the second was not made.
+    assert (redirected.is_error, redirected.network) == (True, True)
+    assert "169.254.169.254 is a link-local address" in redirected.result
+    assert run["egress"]["requests"] == 1
     assert dials == [str(("127.0.0.1", server.port))]
