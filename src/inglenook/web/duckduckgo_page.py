@@ -73,7 +73,8 @@ def _is_bot_check(document: Document) -> bool:
 def _says_no_results(document: Document) -> bool:
     if document.select_one(".no-results, .result--no-result, .no-results__message"):
         return True
-    cells = document.select("td, span")
+    # innermost ones alone: of cells in cells each would read all that is inside it
+    cells = [cell for cell in document.select("td, span") if cell.select_one("td, span") is None]
     return any(cell.text.strip().startswith(NO_RESULTS_TEXT) for cell in cells)
 
 
