@@ -1,16 +1,31 @@
-"""N17: the permission to use the web binds what is kept of it, too."""
+"""N17: the permission to use the web binds what is kept of it, children and resumed runs, too."""
 
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from inglenook.agent.delegate import ChildAgent
 from inglenook.events import EgressStarted, RunEvent, ToolFinished
+from inglenook.messages import Message
 from inglenook.run_request import RunRequest
 from inglenook.store.sqlite import SqliteStore
 from inglenook.tools.web import WebSearchTool
 from inglenook.web.cached import CachedSearch
 from tests.fake_duckduckgo import FakeDuckDuckGo, organic, page
 from tests.features.test_b26 import DUCKDUCKGO, shelf
-from tests.support import Bench, ask, bench, call, replies, say
+from tests.sending import SearchTool, Wire
+from tests.support import (
+    Bench,
+    FunctionProvider,
+    HeldProvider,
+    ask,
+    bench,
+    call,
+    replies,
+    results,
+    say,
+)
 from tests.web.searching import service
 
 OTTERS = page(organic(url="https://otters.test/", title="Otters", snippet="They hold hands."))
@@ -46,3 +61,50 @@ async def test_a_kept_search_is_out_of_reach_of_a_run_without_the_web(tmp_path: 
     assert (result_of(kept).labels, result_of(kept).network) == (("untrusted",), False)
     assert [event for event in kept if isinstance(event, EgressStarted)] == []
     assert "web_search" not in {schema.name for schema in model.tools[2]}
+
+
+SCOUT = {"scout": ChildAgent(description="looks", strategy="assistant", model=None, steps=4)}
+
+
+def family(view: Sequence[Message]) -> Message:
+    """A parent whose child searches."""
+    if results(view):
+        return say("done")
+    if any(m.role == "user" and m.text == "task" for m in view):
+        return say("", call("web_search", "c", query="otters"))
+    return say("", call("delegate", "d", agent="scout", task="task"))
+
+
+async def test_a_child_has_the_web_only_where_its_parent_has(tmp_path: Path):
+    wire = Wire()
+    model = FunctionProvider(family)
+    async with bench(tmp_path, model, web=[SearchTool(wire)], agents=SCOUT) as b:
+        await b.run()
+        assert wire.sent == []
+        await b.run(web=True, approvals={"web_search": "block"})
+        assert wire.sent == []
+        asked = await b.run(web=True, approvals={"web_search": "ask"})
+        assert (asked["status"], wire.sent) == ("waiting", [])
+        await b.run(web=True)
+        assert wire.bodies == ["q=otters"]
+
+
+async def test_a_resumed_run_keeps_what_it_began_with(tmp_path: Path):
+    wire = Wire()
+    model = FunctionProvider(
+        lambda view: (
+            say("done") if results(view) else say("", call("web_search", "c", query="otters"))
+        )
+    )
+    async with bench(tmp_path, HeldProvider(model), web=[SearchTool(wire)]) as b:
+        off = (await b.service.start(ask())).id
+        asks = (await b.service.start(ask(web=True, approvals={"web_search": "ask"}))).id
+        for id in (off, asks):
+            while (await b.service.row(id)).status == "queued":
+                await asyncio.sleep(0)
+    async with bench(tmp_path, model, web=[SearchTool(wire)]) as b:
+        await b.engine.recover()
+        assert (await b.service.wait(off)).status == "complete"
+        assert (await b.service.wait(asks)).status == "waiting"
+        assert result_of(await b.service.events(off)).blocked
+    assert wire.sent == []
