@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inglenook.agent.state import NOT_RESEARCHED
+from inglenook.agent.last_step import NOT_RESEARCHED
 from inglenook.web.health import EngineHealth
 from inglenook.web.search import EngineStatus
 from tests.api.serving import Client, no_web, serve

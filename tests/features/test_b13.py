@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from inglenook.agent.state import NOT_RESEARCHED
+from inglenook.agent.last_step import NOT_RESEARCHED
 from tests.cli.program import Done, Program
 from tests.fake_duckduckgo import FakeDuckDuckGo, organic, page
 from tests.scripted_replies import calls

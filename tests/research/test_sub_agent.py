@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from inglenook.agent.last_step import NOT_RESEARCHED
 from inglenook.agent.loop import TOO_LATE
-from inglenook.agent.state import NOT_RESEARCHED
 from inglenook.events import (
     GuardrailObjected,
     ModelReplied,

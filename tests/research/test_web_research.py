@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from inglenook.agent.delegate import ChildAgent
-from inglenook.agent.state import NOT_RESEARCHED
+from inglenook.agent.last_step import NOT_RESEARCHED
 from inglenook.errors import ProviderError
 from inglenook.events import PromptBuilt, RunStarted, ToolFinished
 from inglenook.messages import Message, ToolOutput

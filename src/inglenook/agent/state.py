@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from inglenook.agent.asked import AskedCalls
 from inglenook.agent.labels import Reading
+from inglenook.agent.last_step import NOT_RESEARCHED, budget_notice, concluded
 from inglenook.agent.repeats import Repeats
 from inglenook.agent.window_state import ANSWER, LOOP, WindowState
 from inglenook.context.cleanup import valid_history
@@ -251,10 +252,12 @@ class RunState:
             self.empty_replies = 0 if event.malformed_call else self.empty_replies + 1
 
     def _take_conclusion(self, event: ModelReplied) -> None:
+        assert self.prompt is not None, "prompt_built comes before the first request"
         self.is_concluded = True
-        if event.rejected or not event.message.text.strip():
+        answer = concluded(event.message.text, self.prompt)
+        if event.rejected or not answer.strip():
             return
-        self.last_text = event.message.text
+        self.last_text = answer
         self.last_finish_reason = event.finish_reason
         self.malformed_call, self.empty_replies = None, 0
         self._open_calls = ()
@@ -291,7 +294,7 @@ class RunState:
             self.awaiting_review = True
             self.last_text = results[0].result
         self._open_calls = ()
-        if self.prompt is not None and (notice := _budget_notice(self.prompt, self.steps)):
+        if self.prompt is not None and (notice := budget_notice(self.prompt, self.steps)):
             last = self.messages[-1]
             self.messages[-1] = replace(last, text=last.text + notice)
 
@@ -331,26 +334,3 @@ class FoldingSink:
 
     def publish(self, delta: TextDelta) -> None:
         self._sink.publish(delta)
-
-
-def _budget_notice(prompt: PromptBuilt, used: int) -> str:
-    """What the model is told of its steps behind the results of one."""
-    left = prompt.max_steps - used
-    if not prompt.tells_budget:
-        return LAST_STEP_NOTICE if left == 1 else ""
-    notice = f"used {used} of {prompt.max_steps} steps, {left} left."
-    if left <= MUST_ANSWER_AT:
-        notice += f" You must answer now: call {' or '.join(prompt.last_step_tools or ())}."
-    return f"\n\n[Runtime notice: {notice}]"
-
-
-MUST_ANSWER_AT = 2
-"""Steps left."""
-NOT_RESEARCHED = (
-    "[Not researched: no search result and no page stands behind this text; it is what the model "
-    "says by itself.]"
-)
-LAST_STEP_NOTICE = (
-    "\n\n[Runtime notice: one step is left. Answer now with what you have; "
-    "a further tool call will not be seen.]"
-)
