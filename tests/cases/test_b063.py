@@ -51,7 +51,7 @@ async def test_the_tool_blocks_them_without_a_request(tmp_path: Path) -> None:
             run = await b.run(web=True)
         events = await b.service.events(run["id"])
     ended = [event for event in events if isinstance(event, ToolFinished)]
-    assert sorted(event.call.arguments["url"] for event in ended) == sorted(OTHER_SCHEMES)
+    assert {str(event.call.arguments["url"]) for event in ended} == set(OTHER_SCHEMES)
     for event in ended:
         assert (event.is_error, event.blocked, event.network) == (True, True, False)
         assert "was not asked" in event.result
