@@ -423,6 +423,30 @@ async def test_the_sources_say_what_was_read_and_what_was_only_seen(
     assert await link.get_attribute("target") == "_blank"
 
 
+async def test_a_call_says_what_kind_of_text_was_read(tab: OpenedPage, mock: MockApi) -> None:
+    read = call("d1", "read_document", name="salaries.md")
+    scene = Scene().start().step(1).reply(1, read).call_starts(read)
+    scene.call_ends(read, "…", labels=["private", "untrusted"]).finish("x")
+    mock.add_run("read", scene, question="x")
+    await tab.goto("/runs/read#step-1")
+    details = tab.page.locator("#step-1 .row-body")
+    await expect(details).to_contain_text("Confidential text was read here")
+    await expect(details).to_contain_text("What neither you nor your documents wrote")
+
+
+async def test_what_came_out_of_the_cache_says_how_old_it_is(
+    tab: OpenedPage, mock: MockApi
+) -> None:
+    search = call("s1", "web_search", query=QUERY)
+    scene = Scene().start().step(1).reply(1, search).call_starts(search, network=True)
+    kept = "From the cache: brave was asked this 3 days ago. Nothing was sent.\nResults …"
+    mock.add_run("kept", scene.call_ends(search, kept).finish("x"), question="x")
+    await tab.goto("/runs/kept")
+    await tab.ended()
+    await expect(tab.page.locator("#step-1")).to_contain_text("from the cache, 3 days ago")
+    await expect(tab.page.locator("main .badge-amber")).to_have_count(0)
+
+
 async def test_why_there_is_no_web_is_said_in_the_run(tab: OpenedPage, mock: MockApi) -> None:
     mock.add_run("none", no_web_scene("the operator blocks web search."), question="x", web=True)
     await tab.goto("/runs/none")

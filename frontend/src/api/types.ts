@@ -149,6 +149,9 @@ export interface Check {
   fix: string | null;
 }
 
+/** `private`: confidential text; `untrusted`: what neither the user nor their documents wrote. */
+export type Label = "private" | "untrusted";
+
 /** One request exactly as it will be sent; the body as text, what is none escaped. */
 export interface Outgoing {
   method: string;
@@ -305,6 +308,8 @@ export type RunEvent =
         coerced: string[];
         sources?: Source[];
         from_memory?: boolean;
+        /** What the run has read by this. */
+        labels?: Label[];
       }
     >
   | Event<

@@ -17,6 +17,7 @@ function row(name: string, result: string, more: Partial<CallView> = {}): CallVi
       coerced: [],
       sources: [],
       fromMemory: false,
+      labels: [],
     },
     network: false,
     bytesOut: 0,

@@ -232,6 +232,7 @@ const HANDLERS: Handlers = {
         coerced: event.coerced ?? [],
         sources: event.sources ?? [],
         fromMemory: event.from_memory ?? false,
+        labels: event.labels ?? [],
       },
     });
   },

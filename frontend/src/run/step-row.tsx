@@ -199,6 +199,11 @@ function CallDetails({ step, row, eventAt }: DetailProperties) {
       {end?.truncatedTo != null && (
         <p className="detail-note">{t("call.truncated", { n: end.truncatedTo })}</p>
       )}
+      {end?.labels.map((label) => (
+        <p key={label} className="detail-note">
+          {t(`label.${label}`)}
+        </p>
+      ))}
       <ReplyDetails step={step} eventAt={eventAt} />
       <CopyEvent event={eventAt(row.seq)} />
     </>

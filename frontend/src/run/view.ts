@@ -1,6 +1,6 @@
 // A run as the page shows it. Made from events by fold.ts alone; screens only read it.
 
-import type { Decision, LoggedEvent, Message, Outgoing, Source, Status, ToolCall } from "../api/types.ts";
+import type { Decision, Label, LoggedEvent, Message, Outgoing, Source, Status, ToolCall } from "../api/types.ts";
 
 /** What a person is asked before a call may leave, and what became of it. */
 export interface ApprovalView {
@@ -38,6 +38,7 @@ export interface CallView {
     coerced: readonly string[];
     sources: readonly Source[];
     fromMemory: boolean;
+    labels: readonly Label[];
   } | null;
   /** The call leaves this machine. */
   network: boolean;

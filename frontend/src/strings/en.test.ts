@@ -22,7 +22,7 @@ test("words on the screen come from the catalogue", () => {
 
 test("the catalogue holds no word that nothing shows", () => {
   const used = sources("src").filter((path) => !path.endsWith("en.ts")).map((path) => readFileSync(path, "utf8")).join();
-  const families = ["status.", "ingest.", "doctor.", "theme.", "shortcut.", "nav.", "source.", "approval.", "engine.", "mode.", "rule.", "web.note."];
+  const families = ["status.", "ingest.", "doctor.", "theme.", "shortcut.", "nav.", "source.", "approval.", "engine.", "label.", "mode.", "rule.", "web.note."];
   const unused = Object.keys(en).filter(
     (key) => !used.includes(`"${key}"`) && !families.some((family) => key.startsWith(family)),
   );

@@ -180,6 +180,10 @@ export const en = {
   "knowledge.pick.value": "# Knowledge",
   "knowledge.pick.note": "The run can read what you pick here and nothing else.",
 
+  "label.private":
+    "Confidential text was read here: from now on what is to be sent asks you first, as configured.",
+  "label.untrusted": "What neither you nor your documents wrote was read here.",
+
   "left.counting": "counting what child runs sent",
   "left.ended": "status {status}, {size} in",
   "left.export": "Export as JSON",
