@@ -13,7 +13,7 @@ from inglenook.agent.strategies import RESEARCH
 from inglenook.bootstrap.checks import doctor_of
 from inglenook.bootstrap.models import demo_model, offered_models
 from inglenook.bootstrap.run_parts import wire_runs
-from inglenook.bootstrap.web import search_service, web_state
+from inglenook.bootstrap.web import WebParts, web_parts
 from inglenook.errors import ConfigError, StoreError
 from inglenook.knowledge.all_private import AllPrivate
 from inglenook.knowledge.base import Knowledge, Retriever
@@ -36,8 +36,8 @@ from inglenook.tools.calculator import CalculatorTool
 from inglenook.tools.clock import ClockTool
 from inglenook.tools.documents import ReadDocumentTool, SearchKnowledgeTool
 from inglenook.tools.web import WebSearchTool
-from inglenook.web.base import Searcher
-from inglenook.web.search import SearchService, WebState
+from inglenook.tools.web_page import VisitWebpageTool
+from inglenook.web.search import WebState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +58,12 @@ class Runtime:
 
 @asynccontextmanager
 async def open_runtime(
-    loaded: Loaded, *, report: Report | None = None
+    loaded: Loaded, *, report: Report | None = None, own_port: int | None = None
 ) -> AsyncGenerator[Runtime, None]:
     """A runtime on this home, without its lock: it takes up nobody else's runs.
 
     Args:
+        own_port: Where its server listens, if it has one: no page is read from there.
         report: Told of the demo model's download; it begins when a run or a question about the
             model needs it.
 
@@ -82,8 +83,8 @@ async def open_runtime(
         models = offered_models(loaded, session, demo, report or _silent)
         stack.callback(models.memory.save)
         knowledge, library, embedding = await _knowledge(loaded, session, stack)
-        search = search_service(loaded)
-        toolbox = StandardToolbox(_offered(search, loaded))
+        web = web_parts(loaded, store, stack, own_port)
+        toolbox = StandardToolbox(web)
         parts = wire_runs(
             store=store,
             owners=owners,
@@ -114,9 +115,9 @@ async def open_runtime(
                 embedding=embedding,
                 store=store,
                 owners=owners,
-                search=search,
+                search=web.engines,
             ),
-            web=lambda: web_state(loaded, search),
+            web=web.state,
         )
 
 
@@ -137,8 +138,7 @@ def prepare_home(home: Path) -> None:
 
 @dataclass(kw_only=False)
 class StandardToolbox:
-    search: Searcher | None = None
-    """None: no run can search the web."""
+    web: WebParts
     delegates: Sequence[Tool] = field(default=())
 
     def local_tools(self) -> Sequence[Tool]:
@@ -148,7 +148,9 @@ class StandardToolbox:
         return [SearchKnowledgeTool(retriever), ReadDocumentTool(retriever)]
 
     def web_tools(self) -> Sequence[Tool]:
-        return [WebSearchTool(self.search)] if self.search else []
+        if self.web.searcher is None:
+            return []
+        return [WebSearchTool(self.web.searcher), VisitWebpageTool(self.web.fetcher)]
 
     def delegate_tools(self) -> Sequence[Tool]:
         return self.delegates
@@ -183,11 +185,6 @@ async def _knowledge(
     local = LocalKnowledge(loaded.home, embedder=choice.embedder)
     stack.push_async_callback(local.close)
     return local, local, choice
-
-
-def _offered(search: SearchService, loaded: Loaded) -> SearchService | None:
-    is_blocked = loaded.settings.approvals.web_search == "block"
-    return None if is_blocked or not search.statuses() else search
 
 
 def _guarded(knowledge: Knowledge, loaded: Loaded) -> Knowledge:

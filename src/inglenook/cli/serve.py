@@ -44,9 +44,11 @@ async def serve(loaded: Loaded, *, open_page: bool, sample: bool) -> int:
     progress = Progress()
     listener = _listen(loaded.settings.server.host, loaded.settings.server.port)
     with _home_lock(loaded.home), contextlib.closing(listener):
-        address = _address(loaded.settings.server.host, listener.getsockname()[1])
+        port = listener.getsockname()[1]
+        address = _address(loaded.settings.server.host, port)
         examples = await ensure_sample(loaded, progress) if sample else []
-        async with open_runtime(loaded, report=DownloadLine(progress)) as runtime:
+        report = DownloadLine(progress)
+        async with open_runtime(loaded, report=report, own_port=port) as runtime:
             await _serve(loaded, runtime, listener, address, examples, progress, open_page)
     return 0
 
