@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from inglenook.agent.state import RunState
 from inglenook.agent.views import tools_digest
 from inglenook.agent.window_state import LOOP
+from inglenook.egress import Egress
 from inglenook.errors import ProviderError
 from inglenook.events import ModelReplied, ModelRequested
 from inglenook.messages import Message, ToolSchema
 from inglenook.providers.base import ModelProvider, ModelReply, StreamOptions
 from inglenook.run_context import RunContext
+from inglenook.tools.egress import RecordedEgress
 
 NO_TOOLS_DIGEST = tools_digest(())
 Judge = Callable[[ModelReply], ModelReply]
@@ -41,6 +43,7 @@ class ModelCaller:
         self._schemas = schemas
         self._judge = judge
         self._tools_digest = tools_digest(schemas)
+        self._egress: Egress | None = None
 
     async def ask(self, request: ModelRequest, state: RunState, run: RunContext) -> None:
         """The loop's own call: its reply is the run's next message, or a rejected one."""
@@ -74,11 +77,14 @@ class ModelCaller:
         *,
         is_live: bool,
     ) -> ModelReply:
+        if self._egress is None:  # made once: a run's calls are many
+            self._egress = RecordedEgress(run=run, why="model", permission="model")
         options = StreamOptions(
             max_output_tokens=run.limits.max_output_tokens,
             window=request.window,
             estimated_tokens=round(request.estimated_tokens * request.doubt),
             tools_tokens=round(request.tools_tokens * request.doubt),
+            egress=self._egress,
         )
         async with aclosing(self._provider.stream(request.view, schemas, options)) as parts:
             async for part in parts:
