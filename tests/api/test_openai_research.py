@@ -116,3 +116,19 @@ async def test_it_is_listed_where_the_web_can_be_searched(
     ):
         listed = (await client.get("/v1/models")).json["data"]
     assert [model["id"] for model in listed] == ids
+
+
+async def test_a_title_for_a_chat_is_not_researched(tmp_path: Path):
+    """Open WebUI asks the chat's own model for it, with what was said in the chat."""
+    search = FakeSearch()
+    task = "### Task:\nGenerate a concise title.\n### Chat History:\nuser: my diagnosis"
+    body = BODY | {"messages": [{"role": "user", "content": task}]}
+    provider = replies(say('{"title": "Health"}'))
+    async with bench(tmp_path, provider, web=[search]) as b, serve(b) as client:
+        answer = await client.post("/v1/chat/completions", body)
+        [run] = (await client.get("/api/runs")).json["items"]
+        egress = (await client.get(f"/api/runs/{run['id']}/egress")).json["items"]
+    assert answer.json["choices"][0]["message"]["content"] == '{"title": "Health"}'
+    assert run["strategy"].startswith("assistant@")
+    assert (search.queries, egress) == ([], [])
+    assert "web_search" not in {schema.name for schema in provider.tools[0]}

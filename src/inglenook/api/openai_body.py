@@ -90,7 +90,7 @@ class ChatBody(Lenient):
             InvalidRequest: A message of the user holds something else than text, or `runtime`
                 forbids what the model's id asks for.
         """
-        is_research = self.model.endswith(RESEARCH_SUFFIX)
+        is_research = self.model.endswith(RESEARCH_SUFFIX) and not self._is_housekeeping()
         if is_research:
             self._check_research()
         return RunRequest(
@@ -103,6 +103,14 @@ class ChatBody(Lenient):
             limits=RequestLimits(output_tokens=self.max_completion_tokens or self.max_tokens),
             session=self.runtime.chat_id,
         )
+
+    def _is_housekeeping(self) -> bool:
+        """A chat client asks for a title or for tags, which its user did not ask to be researched.
+
+        Shape: one message of the user that begins with `### Task:`, as Open WebUI 0.12 sends it.
+        """
+        asked = [message for message in self.messages if ROLES[message.role] != "system"]
+        return len(asked) == 1 and _text(asked[0], 0).lstrip().startswith("### Task:")
 
     def _check_research(self) -> None:
         """
