@@ -18,6 +18,7 @@ from inglenook.agent.strategies import ASSISTANT, PromptParts, Strategy, system_
 from inglenook.context.base import ContextPolicy
 from inglenook.context.tokens import chars_for
 from inglenook.context.window import Window, believed_ratio, window_of
+from inglenook.egress import Egress
 from inglenook.errors import CredentialNeeded, InvalidRequest, ProviderBusy, RunEnded
 from inglenook.events import PromptBuilt
 from inglenook.knowledge.base import Document, Knowledge, Retriever
@@ -106,7 +107,8 @@ class Assistant:
     async def run(self, state: RunState, run: RunContext) -> str:
         assert state.started is not None
         offered = await self._models.get(state.started.model)
-        scope = await self._open(run.permissions, run.credential)
+        egress = RecordedEgress(run=run, why="knowledge", permission="knowledge")
+        scope = await self._open(run.permissions, run.credential, egress)
         if self._strategy.needs_web and (reason := scope.absent.get("web_search")):
             raise RunEnded("no_evidence", f"Nothing could be researched: {reason}")
         if state.prompt is None:
@@ -149,7 +151,7 @@ class Assistant:
             ProviderError: The model cannot be reached.
         """
         offered = await self._models.get(model)
-        scope = await self._open(permissions, None)
+        scope = await self._open(permissions, None, None)
         prompt = await self._prompt(scope, offered.spec, today, [], 1)
         fixed = [
             Message(role="system", text=prompt.system),
@@ -163,8 +165,10 @@ class Assistant:
             async for _ in parts:
                 pass
 
-    async def _open(self, permissions: RunPermissions, credential: str | None) -> Scope:
-        retriever = await self._retriever(permissions, credential)
+    async def _open(
+        self, permissions: RunPermissions, credential: str | None, egress: Egress | None
+    ) -> Scope:
+        retriever = await self._retriever(permissions, credential, egress)
         tools = [*(self._toolbox.document_tools(retriever) if retriever else ())]
         tools += self._toolbox.local_tools()
         absent: dict[str, str] = {}
@@ -187,7 +191,7 @@ class Assistant:
         )
 
     async def _retriever(
-        self, permissions: RunPermissions, credential: str | None
+        self, permissions: RunPermissions, credential: str | None, egress: Egress | None
     ) -> Retriever | None:
         """
         Raises:
@@ -197,7 +201,7 @@ class Assistant:
         if not permissions.knowledge:
             return None
         try:
-            return await self._knowledge.open(permissions.knowledge, credential)
+            return await self._knowledge.open(permissions.knowledge, credential, egress)
         except (InvalidRequest, ProviderBusy) as error:
             if credential is None:
                 raise
