@@ -68,7 +68,9 @@ async def worked_to_end(
             return Ending(
                 status="incomplete",
                 reason="time_limit",
-                explanation=f"The run used all of its {run.limits.max_seconds:g} seconds.",
+                explanation=f"The run used all of its {run.limits.max_seconds:g} seconds. Ask for "
+                "less, take a faster model, or allow more: `limits.seconds`, for research "
+                "`research.timeout_s`.",
             )
         logger.exception("run %s failed", run.run_id)
         return Ending(
