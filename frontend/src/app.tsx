@@ -247,15 +247,17 @@ function useRunsRefresh(run: FollowedRun | null): void {
 
 const CHILD_WATCH_MS = 3_000;
 
-/** A child run may wait for a person while those beside it keep its parent running. */
+/** A child run may wait for a person, also while those beside it keep its parent running. */
 function useChildApprovals(run: FollowedRun | null): void {
   const reload = useData().inbox.reload;
-  const watch = run !== null && run.view.status === "running" && openChildren(run.view).length > 0;
+  const status = run?.view.status;
+  const watch = run !== null && openChildren(run.view).length > 0;
   useEffect(() => {
     if (!watch) return;
+    reload();
     const timer = setInterval(reload, CHILD_WATCH_MS);
     return () => clearInterval(timer);
-  }, [watch, reload]);
+  }, [watch, status, reload]);
 }
 
 function focusApproval(): void {

@@ -314,9 +314,13 @@ async def test_a_childs_approval_stands_in_its_parents_run_and_both_go_on(
     card = tab.page.locator("#step-1 .approval-open")
     await expect(card).to_contain_text(f"q = {QUERY}")
     await expect(tab.page.locator("#step-1 .row-line").first).to_contain_text("waiting for you")
-    await card.get_by_role("button", name="Approve").click()
+    await card.get_by_role("button", name="Approve").focus()
+    await tab.page.keyboard.press("a")
     await tab.ended()
     assert bodies(mock, "/api/runs/child-1/approvals/c1") == [{"decision": "approve"}]
+    decided = tab.page.locator("#step-1 .approval")
+    await expect(decided).to_contain_text("approved")
+    await expect(decided).to_be_focused()
     await tab.page.locator("#step-1 .row-line").first.click()
     await expect(tab.page.locator("#step-1 .approval")).to_contain_text("approved")
 

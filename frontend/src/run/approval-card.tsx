@@ -88,7 +88,7 @@ export function ApprovalCard({ runId, approval, ended = false, gone = false }: P
         <p className="approval-why">{t("approval.why", { reason: approval.reason })}</p>
       )}
       {isOpen && !editing && <Requests approval={approval} />}
-      {gone && !sent && !error && <p className="approval-why">{t("approval.elsewhere")}</p>}
+      {gone && !decided && !sent && !error && <p className="approval-why">{t("approval.elsewhere")}</p>}
       {!isOpen && <Outcome approval={approval} decided={decided} sent={sent} />}
       <p className="sr" role="status">
         {!isOpen && decided === null && sent && t(`approval.${DECIDED[sent.decision]}`)}

@@ -1,5 +1,6 @@
 // A run that a call started, within the run that it belongs to.
 
+import { useMemo } from "react";
 import type { LoggedEvent, PendingApproval } from "../api/types.ts";
 import { ErrorBox } from "../components/error.tsx";
 import { StatusGlyph } from "../components/status.tsx";
@@ -11,7 +12,8 @@ import { ownLedger, totalsOf } from "./ledger.ts";
 import { LiveLine } from "./live-line.tsx";
 import { StepRows } from "./step-row.tsx";
 import { type FollowedRun, useRun } from "./use-run.ts";
-import { type ApprovalView, hasEnded, pendingApprovals, type RunView } from "./view.ts";
+import { useShown } from "./use-shown.ts";
+import { type ApprovalView, approvalsOf, hasEnded, pendingApprovals, type RunView } from "./view.ts";
 import { bytes } from "./words.ts";
 
 interface Properties {
@@ -30,7 +32,11 @@ export function ChildRun({ child, open, watched, anchor, openAnchor, onToggle }:
   const { inbox } = useData();
   const goesOn = child.status === null;
   const run = useRun(open || (watched && goesOn) ? child.id : null);
-  const waiting = inbox.items.filter((item) => item.run_id === child.id);
+  const pending = useMemo(() => {
+    if (run?.loaded) return pendingApprovals(run.view);
+    return inbox.items.filter((item) => item.run_id === child.id).map(asApproval);
+  }, [run?.loaded, run?.view, inbox.items, child.id]);
+  const shown = useShown(pending, keyOf);
   if (open) {
     return (
       <div className="child">
@@ -40,17 +46,26 @@ export function ChildRun({ child, open, watched, anchor, openAnchor, onToggle }:
       </div>
     );
   }
-  if (!goesOn) return null;
-  const known = run?.loaded ? pendingApprovals(run.view) : waiting.map(asApproval);
+  const isLive = goesOn && run?.loaded && pending.length === 0 && !hasEnded(run.view.status);
+  if (!isLive && shown.length === 0) return null;
+  const known = new Map((run?.loaded ? approvalsOf(run.view) : []).map((each) => [keyOf(each), each]));
+  const waiting = new Set(pending.map(keyOf));
   return (
     <div className="child">
-      {run?.loaded && known.length === 0 && !hasEnded(run.view.status) && <LiveLine run={run} />}
-      {known.map((approval) => (
-        <ApprovalCard key={approval.call.id} runId={child.id} approval={approval} />
+      {shown.map((approval) => (
+        <ApprovalCard
+          key={keyOf(approval)}
+          runId={child.id}
+          approval={known.get(keyOf(approval)) ?? approval}
+          gone={!waiting.has(keyOf(approval))}
+        />
       ))}
+      {isLive && <LiveLine run={run} />}
     </div>
   );
 }
+
+const keyOf = ({ call }: ApprovalView) => call.id;
 
 type StepsProperties = Pick<Properties, "anchor" | "openAnchor" | "onToggle"> & { run: FollowedRun };
 

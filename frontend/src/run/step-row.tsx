@@ -34,7 +34,8 @@ export function StepRows(properties: RowsProperties) {
   const reply = step.reply;
   const ownRow = reply !== null && !reply.askedForCalls;
   const replyAnchor = prefix + anchorOf(step, step.calls.length);
-  const [watched] = openChildren(view);
+  // A browser keeps few connections to one server: who waits for a person is in the inbox.
+  const [watched] = view.status === "running" ? openChildren(view) : [];
   return (
     <>
       {step.calls.map((row, at) => {

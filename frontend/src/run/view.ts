@@ -171,12 +171,15 @@ export function hasEnded(status: Status): boolean {
   return ENDED.includes(status);
 }
 
-/** Its calls that a person has to decide on, in the model's order. */
+/** What a person was asked in the run, in the model's order. */
+export function approvalsOf(view: RunView): ApprovalView[] {
+  return view.steps.flatMap((step) => step.calls.flatMap(({ approval }) => approval ?? []));
+}
+
+/** What a person still has to decide on. */
 export function pendingApprovals(view: RunView): ApprovalView[] {
   if (hasEnded(view.status)) return [];
-  return view.steps.flatMap((step) =>
-    step.calls.flatMap(({ approval }) => (approval && !approval.decided ? [approval] : [])),
-  );
+  return approvalsOf(view).filter((approval) => approval.decided === null);
 }
 
 /** Calls of the last step whose child runs have not ended. */

@@ -1,9 +1,10 @@
-import { useEffect, useState } from "react";
+import { useEffect } from "react";
 import type { PendingApproval } from "../api/types.ts";
 import { Empty } from "../components/empty.tsx";
 import { ErrorBox } from "../components/error.tsx";
 import { ApprovalCard } from "../run/approval-card.tsx";
 import { asApproval } from "../run/child-run.tsx";
+import { useShown } from "../run/use-shown.ts";
 import { visible } from "../run/words.ts";
 import { useData } from "../shell/data.tsx";
 import { Link, runPath } from "../shell/router.tsx";
@@ -12,7 +13,7 @@ import { t } from "../strings/index.ts";
 /** Everything that waits for a person, whichever run it is in. */
 export function ApprovalsScreen() {
   const { inbox, runs } = useData();
-  const shown = useShown(inbox.items);
+  const shown = useShown(inbox.items, keyOf);
   const waiting = new Set(inbox.items.map(keyOf));
   const reload = inbox.reload;
   useEffect(reload, [reload]);
@@ -47,16 +48,3 @@ export function ApprovalsScreen() {
 }
 
 const keyOf = (item: PendingApproval) => `${item.run_id} ${item.call.id}`;
-
-/** What was decided stays where it stood, with what became of it, until the screen is left. */
-function useShown(items: readonly PendingApproval[]): readonly PendingApproval[] {
-  const [shown, setShown] = useState<readonly PendingApproval[]>([]);
-  useEffect(() => {
-    setShown((before) => {
-      const known = new Map(before.map((item) => [keyOf(item), item]));
-      const fresh = items.filter((item) => !known.has(keyOf(item)));
-      return fresh.length > 0 ? [...before, ...fresh] : before;
-    });
-  }, [items]);
-  return shown;
-}
