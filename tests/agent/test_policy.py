@@ -57,7 +57,7 @@ def judge(tool: str, read: Reading, *, can_tell: bool = True, **permissions: obj
     return decide(
         ToolCall(id="c", name=tool, arguments=arguments.model_dump()),
         arguments,
-        (request,) if can_tell else (),
+        (request,) if can_tell else None,
         read,
         RunPermissions(**({"web": True} | permissions)),  # pyright: ignore[reportArgumentType]
     )
@@ -130,6 +130,14 @@ def test_a_tool_is_judged_by_the_name_it_is_found_by(name: str) -> None:
 def test_what_cannot_be_shown_is_not_asked_for_but_denied() -> None:
     assert isinstance(judge("web_search", reading(), web_search="ask", can_tell=False), Deny)
     assert isinstance(judge("web_search", reading(), can_tell=False), Allow)
+
+
+def test_a_call_that_sends_nothing_needs_nobody() -> None:
+    private = reading(labels=("private",))
+    call = ToolCall(id="c", name="visit_webpage", arguments={"url": URL})
+    assert isinstance(decide(call, Address(), (), private, RunPermissions(web=True)), Allow)
+    blocked = RunPermissions(web=True, confidential="block")
+    assert isinstance(decide(call, Address(), (), private, blocked), Deny)
 
 
 def test_the_reason_names_what_was_read() -> None:

@@ -90,14 +90,16 @@ class ApprovalGate:
             return
         match self._judge(call, parsed, requests):
             case Allow():
+                if requests is not None and not requests:
+                    run = replace(run, approved=frozenset())
                 await self._registry.dispatch(call, run, parsed=parsed)
             case Deny(reason):
                 _block(call, f"{_sentence(reason)} {NOTHING_SENT}", run)
             case Ask(reason):
-                await self._ask(call, reason, requests, run)
+                await self._ask(call, reason, requests or (), run)
 
     def _judge(
-        self, call: ToolCall, parsed: Parsed, requests: Sequence[OutgoingRequest]
+        self, call: ToolCall, parsed: Parsed, requests: Sequence[OutgoingRequest] | None
     ) -> Decision:
         if self._state.asked.was_denied(call):
             return Deny("denied (USER_STOPPED): the user has refused just this before.")
@@ -200,7 +202,7 @@ class ApprovalGate:
         does not leave for them either."""
         try:
             parsed = validated(tool.spec, call)
-            requests = outgoing(tool, parsed)
+            requests = outgoing(tool, parsed) or ()
             state = self._state
             is_denied = isinstance(
                 decide(call, parsed[0], requests, state.reading, self._permissions), Deny
@@ -218,13 +220,13 @@ class ApprovalGate:
         )
 
 
-def outgoing(tool: Tool, parsed: Parsed) -> Sequence[OutgoingRequest]:
-    """What a call would send; nothing where its tool cannot tell.
+def outgoing(tool: Tool, parsed: Parsed) -> Sequence[OutgoingRequest] | None:
+    """What a call would send; None where its tool cannot tell.
 
     Raises:
         ToolError: This machine refuses to send it.
     """
-    return tool.outgoing(parsed[0]) if isinstance(tool, OpenWorldTool) else ()
+    return tool.outgoing(parsed[0]) if isinstance(tool, OpenWorldTool) else None
 
 
 def as_shown(request: OutgoingRequest) -> ShownRequest:
@@ -239,6 +241,8 @@ def as_shown(request: OutgoingRequest) -> ShownRequest:
 def preview(arguments: Mapping[str, object], requests: Sequence[ShownRequest]) -> str:
     """One sentence: who would be asked, and what for."""
     hosts = list(dict.fromkeys(urlsplit(request.url).hostname or "" for request in requests))
+    if not hosts:
+        return f"Sends nothing for {in_words(arguments)}."
     places = f"{hosts[0]} (or, where that fails, {', '.join(hosts[1:])})" if hosts[1:] else hosts[0]
     return f"Asks {places} for {in_words(arguments)}."
 

@@ -43,14 +43,14 @@ Decision = Allow | Ask | Deny
 def decide(
     call: ToolCall,
     arguments: BaseModel,
-    requests: Sequence[OutgoingRequest],
+    requests: Sequence[OutgoingRequest] | None,
     reading: Reading,
     permissions: RunPermissions,
 ) -> Decision:
     """
     Args:
         arguments: Those of the call as its tool takes them; just they are executed.
-        requests: What the call would send; empty where its tool cannot tell.
+        requests: What the call would send; None where its tool cannot tell.
         reading: As of the reply that the call came in.
     """
     sends = SENDS.get(plain_name(call.name))
@@ -65,7 +65,9 @@ def decide(
         )
     if sends == "query" and permissions.web_search == "block":
         return Deny("web search is blocked in this run.")
-    if reason := _reason_to_ask(sends, arguments, requests, reading, permissions):
+    if requests is not None and not requests:
+        return Allow()  # it sends nothing, and is held to that
+    if reason := _reason_to_ask(sends, arguments, requests or (), reading, permissions):
         return Ask(reason) if requests else Deny(f"{reason} What it would send cannot be shown.")
     return Allow()
 

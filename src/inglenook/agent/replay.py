@@ -175,8 +175,9 @@ class RecordedTools:
     async def dispatch(self, call: ToolCall, run: RunContext) -> None:
         finished = self._record.get(("tool_finished", call.id))
         assert isinstance(finished, ToolFinished)
-        if not finished.blocked:  # else it never began
-            run.sink.emit(self._record.get(("tool_started", call.id)))
+        started: Key = ("tool_started", call.id)
+        if not finished.blocked or started in self._record.by_key:  # a blocked call need not begin
+            run.sink.emit(self._record.get(started))
         run.sink.emit(finished)
 
 

@@ -136,7 +136,7 @@ class ApprovalInbox:
             parsed = validated(tool.spec, ToolCall(id=row.call_id, name=name, arguments=arguments))
             if changes := parsed[1]:  # a person's words are taken as they are, or not at all
                 raise ToolError(f"{name} does not take these arguments: {'; '.join(changes)}")
-            return [as_shown(each) for each in outgoing(tool, parsed)]
+            return [as_shown(each) for each in outgoing(tool, parsed) or ()]
         except ToolError as error:
             raise InvalidRequest(str(error), field="arguments", status=422) from error
 
