@@ -1,6 +1,7 @@
 """Approvals over time: kills, many deciders, lateness, children, the end of the run."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from inglenook.agent.delegate import ChildAgent
+from inglenook.api.openai_stream import ChatStream
 from inglenook.errors import Conflict, NotFound
 from inglenook.events import (
     ApprovalDecided,
@@ -20,10 +22,14 @@ from inglenook.events import (
     RunResumed,
     RunWaiting,
     ToolFinished,
+    decode,
 )
-from inglenook.messages import Message
+from inglenook.messages import Message, ToolCall
+from inglenook.run_request import ApprovalRules
+from inglenook.store.base import StoredEvent
+from tests.api.serving import serve
 from tests.runs.approval_script import reading_searcher, wire_log
-from tests.sending import SearchTool, VisitTool, Wire
+from tests.sending import ConfidentialTool, SearchTool, VisitTool, Wire
 from tests.support import Bench, FunctionProvider, ask, bench, call, replies, results, say
 
 ASK = {"web_search": "ask"}
@@ -303,3 +309,91 @@ async def test_another_answer_of_the_model_is_not_asked_for_while_a_call_waits(
         await b.engine.recover()
         assert (await b.service.row(run_id)).status == "waiting"
     assert len(provider.views) == 1
+
+
+async def test_what_the_parent_has_read_makes_its_child_ask(tmp_path: Path) -> None:
+    def script(view: Any) -> Message:
+        if any(m.role == "user" and m.text.startswith("task") for m in view):
+            return say("report") if results(view) else say("", call("web_search", "c", query="x"))
+        match results(view):
+            case 0:
+                return say("", ToolCall(id="r", name="read_document", arguments={"name": "s.md"}))
+            case 1:
+                return say("", call("delegate", "d", agent="scout", task="task: 4711"))
+            case _:
+                return say("done")
+
+    wire = Wire()
+    async with bench(
+        tmp_path,
+        FunctionProvider(script),
+        documents=[ConfidentialTool()],
+        web=[SearchTool(wire)],
+        agents=SCOUT,
+    ) as b:
+        run = await b.run(ask("?", web=True, knowledge=("secret",)))
+        assert (run["status"], run["reason"], wire.sent) == ("waiting", "approval", [])
+        [item] = await b.service.approvals("pending")
+        assert item["root_id"] == run["id"] != item["run_id"]
+
+
+async def test_what_a_child_has_read_makes_its_parent_ask(tmp_path: Path) -> None:
+    def script(view: Any) -> Message:
+        if any(m.role == "user" and m.text.startswith("task") for m in view):
+            read = ToolCall(id="r", name="read_document", arguments={"name": "s.md"})
+            return say("the code is 4711") if results(view) else say("", read)
+        match results(view):
+            case 0:
+                return say("", call("delegate", "d", agent="scout", task="task"))
+            case 1:
+                return say("", call("web_search", "c", query="4711"))
+            case _:
+                return say("done")
+
+    wire = Wire()
+    async with bench(
+        tmp_path,
+        FunctionProvider(script),
+        documents=[ConfidentialTool()],
+        web=[SearchTool(wire)],
+        agents=SCOUT,
+    ) as b:
+        run = await b.run(ask("?", web=True, knowledge=("secret",)))
+        assert (run["status"], run["reason"], wire.sent) == ("waiting", "approval", [])
+
+
+@pytest.mark.parametrize("face", ["/agent/run", "/v1/chat/completions"])
+async def test_a_face_that_answers_once_says_that_the_run_waits_and_where(
+    tmp_path: Path, face: str
+) -> None:
+    wire = Wire()
+    rules = ApprovalRules(web_search="ask")
+    body: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "?"}]}
+    body |= {"allowWeb": True} if face == "/agent/run" else {"runtime": {"web": True}}
+    async with (
+        bench(tmp_path, searcher(), web=[SearchTool(wire)], rules=rules) as b,
+        serve(b) as client,
+    ):
+        answer = await client.post(face, body)
+        [item] = (await client.get("/api/approvals?status=pending")).json["items"]
+    assert answer.status == 409
+    assert item["run_id"] in answer.body.decode()
+    assert "approve" in answer.body.decode()
+    assert wire.sent == []
+
+
+async def test_a_stream_says_so_and_goes_on_after_the_word(tmp_path: Path) -> None:
+    wire = Wire()
+    rules = ApprovalRules(web_search="ask")
+    async with bench(tmp_path, searcher(), web=[SearchTool(wire)], rules=rules) as b:
+        row = await b.service.start(ask("?", web=True))
+        stream = ChatStream(row, show_reasoning=False, include_usage=False)
+        told: list[str] = []
+        async for frame in b.service.follow(row.id):
+            if isinstance(frame, StoredEvent) and frame.payload:
+                told.append(json.dumps(stream.of(decode(frame.payload))))
+                if frame.type == "run_waiting":
+                    await b.service.decide(row.id, "c", "approve")
+    assert any(f"inglenook runs approve {row.id} c" in chunk for chunk in told)
+    assert '"finish_reason": "stop"' in told[-1]
+    assert wire.bodies == ["q=otters"]
