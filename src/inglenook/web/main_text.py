@@ -75,7 +75,7 @@ _MARKDOWN = turbohtml.Markdown(
 
 def title_of(document: turbohtml.Document) -> str:
     """What the page calls itself, on one line; empty where it does not."""
-    named = document.select_one("head > title") or document.select_one("title")
+    named = document.select_one("title:not(svg title)")
     graph = document.select_one("meta[property='og:title'], meta[name='og:title']")
     first = document.select_one("h1")
     for title in (
