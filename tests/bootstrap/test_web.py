@@ -1,8 +1,11 @@
 """The web is built from settings: engines in order, services that the operator named trusted."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from aiohttp import web
 
 from inglenook.bootstrap.runtime import open_runtime
 from inglenook.errors import ConfigError
@@ -10,8 +13,10 @@ from inglenook.events import ToolFinished
 from inglenook.messages import Message
 from inglenook.run_request import RunRequest
 from inglenook.settings.load import Loaded, load
+from inglenook.settings.sections import Cache
 from tests.fake_searxng import FakeSearXNG, result
-from tests.scripted_replies import calls
+from tests.fake_web import Asked, FakeWeb
+from tests.scripted_replies import Reply, calls
 from tests.scripted_server import ScriptedServer
 
 
@@ -80,3 +85,52 @@ async def test_address_that_cannot_be_asked_is_told_at_the_start(tmp_path: Path)
         async with open_runtime(loaded):
             pass
     assert "canary" not in str(raised.value)
+
+
+class OtterPage(FakeWeb):
+    async def answer(self, asked: Asked) -> web.Response:
+        text = "<h1>Otters</h1>" + "<p>Otters live in rivers and along the coast.</p>" * 20
+        return web.Response(text=text, content_type="text/html")
+
+
+def visit(body: dict[str, Any]) -> Reply:
+    """A model that reads the address that its user wrote."""
+    return calls(("visit_webpage", {"url": body["messages"][-1]["content"].split()[-1]}))
+
+
+async def visited(loaded: Loaded, url: str, *, own_port: int | None = None) -> ToolFinished:
+    """How `visit_webpage` ends that a model calls with `url`, which its user wrote."""
+    async with open_runtime(loaded, own_port=own_port) as runtime:
+        question = (Message(role="user", text=f"Read {url}"),)
+        row = await runtime.runs.start(RunRequest(model="scripted", messages=question, web=True))
+        await runtime.runs.wait(row.id)
+        events = await runtime.runs.events(row.id)
+    [card] = [event for event in events if isinstance(event, ToolFinished)]
+    return card
+
+
+async def test_servers_of_this_runtime_are_no_pages_also_where_private_ones_are_read(
+    tmp_path: Path,
+) -> None:
+    async with ScriptedServer([visit, "Done.", visit, "Done."]) as model:
+        loaded = settings(tmp_path, model.url, allow_private_addresses="true")
+        own = await visited(loaded, "http://127.0.0.1:8421/api/runs", own_port=8421)
+        models = await visited(loaded, f"{model.url}/api/tags")
+    for card in (own, models):
+        assert (card.is_error, card.blocked, card.network) == (True, True, False)
+        assert "belongs to this runtime" in card.result
+
+
+async def test_a_page_is_read_once_for_two_runs_where_the_cache_is_on(tmp_path: Path) -> None:
+    async with OtterPage() as page, ScriptedServer([visit, "Done.", visit, "Done."]) as model:
+        loaded = settings(tmp_path, model.url, allow_private_addresses="true")
+        cached = replace(
+            loaded, settings=loaded.settings.model_copy(update={"cache": Cache(enabled=True)})
+        )
+        first = await visited(cached, page.url)
+        second = await visited(cached, page.url)
+    assert len(page.asked) == 1
+    assert "along the coast" in first.result
+    assert "along the coast" in second.result
+    assert "cache" in second.result.lower()
+    assert (first.network, second.network) == (True, False)

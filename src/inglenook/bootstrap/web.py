@@ -25,6 +25,9 @@ from inglenook.web.search import SearchService, WebState
 from inglenook.web.searxng import SearXNG
 from inglenook.web.tab import Browser
 
+HTTPS_PORT = 443
+"""Where only public services are: those on this machine have ports of their own."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class WebParts:
@@ -122,14 +125,15 @@ def _browser(loaded: Loaded) -> Browser | None:
 
 
 def _own_origins(loaded: Loaded, own_port: int | None) -> Sequence[Origin]:
-    """Servers that no page may be read from: this one, and those that it works with."""
+    """Servers that no page may be read from: this one, and those that it works with, but for public
+    services such as a provider of models, whose documentation may well be asked for."""
     settings = loaded.settings
     named = [loaded.ollama_url, loaded.openai_url, settings.open_webui.url]
     named += [model.base_url for model in settings.models]
     own = [(settings.server.host, own_port)] if own_port else []
-    return [*own, *(_origin(url) for url in named if url)]
+    return [*own, *(origin for url in named if url and (origin := _origin(url))[1] != HTTPS_PORT)]
 
 
 def _origin(url: str) -> Origin:
     parts = urlsplit(url)
-    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    return parts.hostname or "", parts.port or (HTTPS_PORT if parts.scheme == "https" else 80)
