@@ -9,7 +9,7 @@ from inglenook.cli.render import Progress
 from inglenook.messages import Message
 from inglenook.run_request import RunRequest
 from inglenook.runs.approval_inbox import Verdict
-from inglenook.store.base import StoredEvent
+from inglenook.store.base import ApprovalStatus, StoredEvent
 from tests.support import Bench
 
 
@@ -36,8 +36,8 @@ class BenchClient:
     async def cancel(self, run_id: str) -> None:
         await self._runs.cancel(run_id)
 
-    async def approvals(self) -> list[dict[str, Any]]:
-        return await self._runs.approvals("pending")
+    async def approvals(self, status: ApprovalStatus | None = "pending") -> list[dict[str, Any]]:
+        return await self._runs.approvals(status)
 
     async def preview_edit(
         self, run_id: str, call_id: str, arguments: dict[str, Any]

@@ -8,7 +8,7 @@ import pytest
 from inglenook.cli.ask import see_through
 from inglenook.cli.exact_text import exact, shown_host
 from tests.cli.asking import BenchClient, Screen, Typist
-from tests.cli.program import Program
+from tests.cli.program import Program, line_with, stop
 from tests.fake_duckduckgo import FakeDuckDuckGo, organic, page
 from tests.scripted_replies import calls
 from tests.scripted_server import ScriptedServer
@@ -138,3 +138,41 @@ async def test_without_a_terminal_a_run_waits_and_a_command_decides(tmp_path: Pa
         assert (late.code, "it is edited" in late.err) == (1, True)
         wrong = await program.run(*arguments, "--deny", "--edit", "x")
         assert wrong.code == 2
+
+
+async def test_beside_a_server_that_is_killed_the_call_waits_and_is_sent_once(
+    tmp_path: Path,
+) -> None:
+    search = calls(("web_search", {"query": "otters"}))
+    rows = page(organic(url="https://otters.test/", title="Otters"))
+    async with ScriptedServer([search, "They swim."]) as model, FakeDuckDuckGo(rows) as engine:
+        program = Program(
+            home=tmp_path / "h",
+            ollama_url=model.url,
+            env=(
+                ("INGLENOOK_WEB__DUCKDUCKGO_URL", engine.url),
+                ("INGLENOOK_WEB__ALLOW_PRIVATE_ADDRESSES", "true"),
+                ("INGLENOOK_APPROVALS__WEB_SEARCH", "ask"),
+            ),
+        )
+        server = await program.start("serve", "--port", "0", "--no-open")
+        await line_with(server, "Ctrl-C")
+        asked = await program.run("ask", "--web", "otters?", "--json")
+        assert (asked.code, engine.asked) == (3, []), asked.err
+        run_id: str = asked.json()["id"]
+        server.kill()
+        await server.communicate()
+        server = await program.start("serve", "--port", "0", "--no-open")
+        await line_with(server, "Ctrl-C")
+        events = (await program.run("runs", "events", run_id, "--json")).json()
+        [call_id] = [e["call"]["id"] for e in events if e["type"] == "approval_requested"]
+        wrong = await program.run("runs", "approve", run_id, "no-such-call")
+        assert (wrong.code, "no-such-call" in wrong.err) == (1, True)
+        done = await program.run("runs", "approve", run_id, call_id)
+        assert (done.code, done.out.strip()) == (0, "They swim."), done.err
+        late = await program.run("runs", "approve", run_id, call_id, "--edit", "seals")
+        assert (late.code, "it is approved" in late.err) == (1, True), late.err
+        await stop(server)
+        replayed = await program.run("replay", run_id)
+        assert replayed.code == 0, replayed.err
+    assert [each.form["q"] for each in engine.asked] == ["otters"]

@@ -17,7 +17,7 @@ from inglenook.providers.weights_file import Report
 from inglenook.run_request import RunRequest
 from inglenook.runs.approval_inbox import Verdict
 from inglenook.settings.load import Loaded
-from inglenook.store.base import StoredEvent
+from inglenook.store.base import ApprovalStatus, StoredEvent
 from inglenook.store.locks import SERVER_LOCK, FileLock, unusable
 
 OPEN_WEBUI_KEY_HEADER = "X-Open-WebUI-Key"
@@ -47,8 +47,8 @@ class RunClient(Protocol):
 
     async def cancel(self, run_id: str) -> None: ...
 
-    async def approvals(self) -> list[dict[str, Any]]:
-        """What waits for a person, in all runs; oldest first (API section 4)."""
+    async def approvals(self, status: ApprovalStatus | None = "pending") -> list[dict[str, Any]]:
+        """What waits for a person, in all runs, or has that status; oldest first (API section 4)."""
         ...
 
     async def preview_edit(
@@ -106,8 +106,8 @@ class LocalClient:
     async def cancel(self, run_id: str) -> None:
         await self._runtime.runs.cancel(run_id)
 
-    async def approvals(self) -> list[dict[str, Any]]:
-        return await self._runtime.runs.approvals("pending")
+    async def approvals(self, status: ApprovalStatus | None = "pending") -> list[dict[str, Any]]:
+        return await self._runtime.runs.approvals(status)
 
     async def preview_edit(
         self, run_id: str, call_id: str, arguments: dict[str, Any]
@@ -181,8 +181,9 @@ class RemoteClient:
     async def cancel(self, run_id: str) -> None:
         await self._json("POST", f"/api/runs/{run_id}/cancel")
 
-    async def approvals(self) -> list[dict[str, Any]]:
-        return (await self._json("GET", "/api/approvals", params={"status": "pending"}))["items"]
+    async def approvals(self, status: ApprovalStatus | None = "pending") -> list[dict[str, Any]]:
+        query = {"status": status} if status else {}
+        return (await self._json("GET", "/api/approvals", params=query))["items"]
 
     async def preview_edit(
         self, run_id: str, call_id: str, arguments: dict[str, Any]

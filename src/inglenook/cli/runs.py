@@ -9,10 +9,10 @@ from typing import Any
 from inglenook.bootstrap.runtime import open_runtime
 from inglenook.cli.approving import commands, with_text
 from inglenook.cli.ask import see_through
-from inglenook.cli.client import connect
+from inglenook.cli.client import RunClient, connect
 from inglenook.cli.exact_text import exact
 from inglenook.cli.render import EXIT_CODES, Progress, counted, one_line, print_line
-from inglenook.errors import InvalidRequest
+from inglenook.errors import Conflict, InvalidRequest, NotFound
 from inglenook.events import ENDED, Status
 from inglenook.runs.approval_inbox import Verdict
 from inglenook.settings.load import Loaded
@@ -105,21 +105,13 @@ async def approve(
     """Decide on a call that waits. Without a server the run goes on in this process, to its end."""
     progress = Progress()
     async with connect(loaded) as client:
-        arguments = None
-        if edit is not None:
-            found = [
-                item
-                for item in await client.approvals()
-                if (item["run_id"], item["call"]["id"]) == (run_id, call_id)
-            ]
-            # of one that does not wait any more, the decision says so
-            arguments = with_text(found[0]["call"], edit) if found else {"query": edit}
-        verdict: Verdict = "deny" if deny else "edit" if arguments is not None else "approve"
+        item = await _waiting_call(client, run_id, call_id)
+        arguments = None if edit is None else with_text(item["call"], edit)
+        verdict: Verdict = "deny" if deny else "approve" if arguments is None else "edit"
+        seen = await client.last_event(item["root_id"])  # before anything can come of the decision
         decided = await client.decide(run_id, call_id, verdict, arguments)
-        root_id: str = decided["root_id"]
         progress.line(f"  {decided['status']}: {exact(decided['preview'])}", "dim")
-        seen = await client.last_event(root_id)
-        run = await see_through(client, root_id, progress, after=seen)
+        run = await see_through(client, item["root_id"], progress, after=seen)
     if as_json:
         _print_json(run)
     else:
@@ -127,6 +119,27 @@ async def approve(
             print_line(run["answer"])
         progress.ending(run)
     return EXIT_CODES.get(run["status"], 0)
+
+
+async def _waiting_call(client: RunClient, run_id: str, call_id: str) -> dict[str, Any]:
+    """
+    Raises:
+        Conflict: It does not wait any more; says what became of it.
+        NotFound: Nobody was asked about it.
+    """
+    for item in await client.approvals(None):
+        if (item["run_id"], item["call"]["id"]) != (run_id, call_id):
+            continue
+        if item["status"] != "pending":
+            raise Conflict(
+                f"call {call_id!r} of run {run_id!r} is not pending any more: it is "
+                f"{item['status']}. The run went on with that."
+            )
+        return item
+    raise NotFound(
+        f"run {run_id!r} has no call {call_id!r} that was to be approved",
+        hint="`inglenook runs list` shows those that wait.",
+    )
 
 
 def _after_stop(run: Mapping[str, Any]) -> str:
