@@ -6,8 +6,9 @@ import sqlite3
 from pathlib import Path
 
 from inglenook.runs.export import export_lines
-from tests.cli.program import NOBODY, Done, Program
+from tests.cli.program import Done, Program
 from tests.cli.test_serve import a_killed_run
+from tests.fake_duckduckgo import FakeDuckDuckGo
 from tests.scripted_replies import calls
 from tests.scripted_server import ScriptedServer
 
@@ -125,11 +126,16 @@ async def test_a_file_nested_without_end_is_no_export(tmp_path: Path):
 
 async def test_a_search_that_reached_nobody_is_listed_and_left_nothing(tmp_path: Path):
     search = calls(("web_search", {"query": "otters"}))
+    async with FakeDuckDuckGo() as server:
+        nobody = server.url
     async with ScriptedServer([search, "No web today."]) as model:
         program = Program(
             home=tmp_path / "h",
             ollama_url=model.url,
-            env=(("INGLENOOK_WEB__DUCKDUCKGO_URL", NOBODY),),
+            env=(
+                ("INGLENOOK_WEB__DUCKDUCKGO_URL", nobody),
+                ("INGLENOOK_WEB__ALLOW_PRIVATE_ADDRESSES", "true"),
+            ),
         )
         asked = await program.run("ask", "--web", "otters?")
         assert "nothing left this machine" in asked.err

@@ -48,7 +48,7 @@ class RunClient(Protocol):
     async def cancel(self, run_id: str) -> None: ...
 
     async def approvals(self, status: ApprovalStatus | None = "pending") -> list[dict[str, Any]]:
-        """What waits for a person, in all runs, or has that status; oldest first (API section 4)."""
+        """What waits for a person, or has that status; oldest first (API section 4)."""
         ...
 
     async def preview_edit(
