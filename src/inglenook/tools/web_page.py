@@ -53,7 +53,7 @@ class VisitWebpageTool:
         )
 
     def outgoing(self, arguments: VisitWebpageArguments) -> Sequence[OutgoingRequest]:
-        """The first request; a page that was read before in this run needs none."""
+        """The first request; that of a page read before too, as no run is given here."""
         try:
             return (self._fetcher.request(arguments.url),)
         except PageError as error:
