@@ -167,6 +167,7 @@ def _text(value: Message) -> str:
 
 
 def _cookie(cookie: BrowserCookie) -> Message:
+    """Without its expiry: what ends with the browser is not written to the disk."""
     made: Message = {
         "name": cookie.name,
         "value": {"type": "string", "value": cookie.value},
@@ -177,6 +178,4 @@ def _cookie(cookie: BrowserCookie) -> Message:
     }
     if cookie.same_site:
         made["sameSite"] = cookie.same_site
-    if cookie.expires_at_s is not None:
-        made["expiry"] = int(cookie.expires_at_s)
     return made

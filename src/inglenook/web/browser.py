@@ -94,7 +94,7 @@ class BrowserFetcher:
             return await self._instead(url, egress, error)
         if len(page.text) >= ENOUGH_CHARS:
             return page
-        return await self._better(page, egress)
+        return await self._seen(page, egress)
 
     async def _instead(self, url: str, egress: Egress, failed: PageError) -> Page:
         """Raises:
@@ -102,20 +102,21 @@ class BrowserFetcher:
         """
         try:
             return await self._fetch_in_browser(self.request(url), egress)
+        except PageError as error:
+            raise (failed if error.fault == "not_readable" else error) from error
         except BrowserError as error:
             log.warning("no browser for %s: %s", shown_url(url), error)
             raise PageError(
                 failed.fault, f"{failed} A browser might read it, but cannot be used: {error}"
             ) from error
 
-    async def _better(self, page: Page, egress: Egress) -> Page:
-        """`page`, or what the browser sees there if that is more."""
+    async def _seen(self, page: Page, egress: Egress) -> Page:
+        """What the browser sees there; `page` where it sees nothing."""
         try:
-            rendered = await self._fetch_in_browser(self.request(page.url), egress)
+            return await self._fetch_in_browser(self.request(page.url), egress)
         except (PageError, BrowserError, NotApproved) as error:
             log.warning("%s was read without a browser: %s", shown_url(page.url), error)
             return page
-        return rendered if len(rendered.text) > len(page.text) else page
 
     async def _fetch_in_browser(self, request: OutgoingRequest, egress: Egress) -> Page:
         """Raises:
@@ -160,7 +161,8 @@ class Visit:
         LeaseLost, StoreError: Nothing more may be sent.
         """
         self._asked += 1
-        if asked.kind == "other" or asked.method not in METHODS or self._asked > MAX_REQUESTS:
+        is_spent = self._asked > MAX_REQUESTS or self._bytes_in >= MAX_PAGE_BYTES
+        if is_spent or not _is_needed(asked):
             return None
         is_page = asked.kind == "page"
         try:
@@ -188,7 +190,7 @@ class Visit:
             headers=headers,
             egress=self._egress,
             timeout_s=REQUEST_TIMEOUT_S,
-            max_bytes=max(0, min(MAX_BYTES, MAX_PAGE_BYTES - self._bytes_in)),
+            max_bytes=min(MAX_BYTES, max(1, MAX_PAGE_BYTES - self._bytes_in)),
         )
 
     def _as_page(self, asked: TabRequest, response: WebResponse) -> WebResponse:
@@ -225,6 +227,12 @@ class Visit:
             headers={"content-type": "text/html; charset=utf-8"},
             body=html.encode("utf-8", errors="replace"),
         )
+
+
+def _is_needed(asked: TabRequest) -> bool:
+    accepted = next((v for k, v in asked.headers.items() if k.lower() == "accept"), "")
+    is_endless = "text/event-stream" in accepted
+    return asked.kind != "other" and asked.method in METHODS and not is_endless
 
 
 def _whole(response: WebResponse, more: dict[str, str] | None = None) -> WebResponse:

@@ -153,6 +153,7 @@ class CdpTab:
 
 
 def _cookie(cookie: BrowserCookie) -> Message:
+    """Without its expiry: what ends with the browser is not written to the disk."""
     made: Message = {
         "name": cookie.name,
         "value": cookie.value,
@@ -163,8 +164,6 @@ def _cookie(cookie: BrowserCookie) -> Message:
     }
     if cookie.same_site:
         made["sameSite"] = cookie.same_site.capitalize()
-    if cookie.expires_at_s is not None:
-        made["expires"] = cookie.expires_at_s
     if not cookie.domain.startswith("."):
         # Without a domain but with a URL it becomes the host's own.
         scheme = "https" if cookie.is_secure else "http"

@@ -64,6 +64,10 @@ class UserCookies:
         self._stamp: object = None
         self._kept: Sequence[BrowserCookie] = ()
 
+    def are_for(self, url: str) -> bool:
+        """Whether the site of `url` is listed."""
+        return self._site_of(_parsed(url)) is not None
+
     def cookies_for(self, url: str) -> str | None:
         """The `Cookie` header for a request to `url`."""
         pairs = [f"{cookie.name}={cookie.value}" for cookie in self._matching(url)]

@@ -26,6 +26,8 @@ PREFERENCES: dict[str, str | int | bool] = {
     "app.update.enabled": False,
     "browser.safebrowsing.malware.enabled": False,
     "browser.safebrowsing.phishing.enabled": False,
+    "browser.sessionstore.privacy_level": 2,  # no cookies among what it would restore
+    "browser.sessionstore.resume_from_crash": False,
     "browser.shell.checkDefaultBrowser": False,
     "browser.startup.homepage": "about:blank",
     "browser.startup.page": 0,
