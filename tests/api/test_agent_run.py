@@ -8,6 +8,7 @@ from typing import Any
 
 from inline_snapshot import snapshot
 
+from inglenook.egress import Egress
 from inglenook.errors import CredentialNeeded, ProviderError, StoreError
 from inglenook.knowledge.base import KnowledgeBase, Retriever
 from inglenook.providers.scripted import ScriptedProvider
@@ -130,7 +131,12 @@ async def test_a_run_that_somebody_stops_is_409(tmp_path: Path):
 
 
 class LockedKnowledge(NoKnowledge):
-    async def open(self, knowledge_ids: Sequence[str], credential: str | None = None) -> Retriever:
+    async def open(
+        self,
+        knowledge_ids: Sequence[str],
+        credential: str | None = None,
+        egress: Egress | None = None,
+    ) -> Retriever:
         if credential is None:
             raise CredentialNeeded("Open WebUI wants a key")
         return await super().open(knowledge_ids, credential)

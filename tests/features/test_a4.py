@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from inglenook.egress import Egress
 from inglenook.errors import CredentialNeeded, InvalidRequest, ToolError
 from inglenook.knowledge.base import Document, KnowledgeBase, Retriever
 from tests.api.serving import Answer, Client, serve
@@ -30,7 +31,12 @@ class KeyedKnowledge(NoKnowledge):
         self._check(credential)
         return await super().list()
 
-    async def open(self, knowledge_ids: Sequence[str], credential: str | None = None) -> Retriever:
+    async def open(
+        self,
+        knowledge_ids: Sequence[str],
+        credential: str | None = None,
+        egress: Egress | None = None,
+    ) -> Retriever:
         self._check(credential)
         await super().open(knowledge_ids)
         return BrokenRetriever() if self.breaks else EmptyRetriever()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from inglenook.egress import Egress
 from inglenook.errors import CredentialNeeded, StoreError
 from inglenook.knowledge.base import Retriever
 from inglenook.store.base import InboxItem, StoredEvent
@@ -32,16 +33,21 @@ class LockedKnowledge(NoKnowledge):
     def __init__(self) -> None:
         self.opened = 0
 
-    async def open(self, knowledge_ids: Sequence[str], credential: str | None = None) -> Retriever:
+    async def open(
+        self,
+        knowledge_ids: Sequence[str],
+        credential: str | None = None,
+        egress: Egress | None = None,
+    ) -> Retriever:
         self.opened += 1
         if self.opened > 1 and credential != "good":
             raise CredentialNeeded("the key is wrong")
         return await super().open(knowledge_ids, credential)
 
 
-def fill_disk(b: Bench, *, is_full: bool) -> None:
+def fill_disk(home: Path, *, is_full: bool) -> None:
     """Have every write fail as on a full disk, or none any more."""
-    database = sqlite3.connect(b.store._path, isolation_level=None)  # pyright: ignore[reportPrivateUsage]
+    database = sqlite3.connect(home / "inglenook.db", isolation_level=None)
     if is_full:
         database.execute(
             "CREATE TRIGGER full BEFORE INSERT ON events BEGIN"
@@ -64,7 +70,7 @@ async def at_work(provider: FunctionProvider) -> None:
 
 async def test_a_run_that_could_not_be_stored_leaves_no_key(tmp_path: Path):
     async with bench(tmp_path, replies(say("x"))) as b:
-        fill_disk(b, is_full=True)
+        fill_disk(tmp_path, is_full=True)
         with pytest.raises(StoreError):
             await b.service.start(ask(), credential=KEY)
         assert b.credentials == {}
@@ -111,7 +117,12 @@ class HeldKnowledge(LockedKnowledge):
         self.is_asked, self.go = asyncio.Event(), asyncio.Event()
         self.is_open = False
 
-    async def open(self, knowledge_ids: Sequence[str], credential: str | None = None) -> Retriever:
+    async def open(
+        self,
+        knowledge_ids: Sequence[str],
+        credential: str | None = None,
+        egress: Egress | None = None,
+    ) -> Retriever:
         if self.opened:
             self.is_asked.set()
             await self.go.wait()
@@ -204,7 +215,7 @@ async def test_a_run_that_stands_still_is_not_kept_as_live(tmp_path: Path):
             while not tool.calls:
                 await asyncio.sleep(0.01)
         assert live_runs(b) == [row.id]
-        fill_disk(b, is_full=True)
+        fill_disk(tmp_path, is_full=True)
         go.set()
         await b.engine.join(row.id)
         assert (await b.service.row(row.id)).finished_at is None
@@ -216,12 +227,12 @@ async def test_a_stop_that_could_not_be_stored_is_done_at_the_next_try(tmp_path:
     async with bench(tmp_path, provider) as b:
         row = await b.service.start(ask())
         await at_work(provider)
-        fill_disk(b, is_full=True)
+        fill_disk(tmp_path, is_full=True)
         await b.engine.cancel(row.id)
         await b.engine.join(row.id)
         held = await b.service.row(row.id)
         assert held.finished_at is None
-        fill_disk(b, is_full=False)
+        fill_disk(tmp_path, is_full=False)
         await b.engine.submit(row.id, epoch=held.epoch)
         assert (await b.service.wait(row.id)).status == "cancelled"
         assert len(provider.views) == 1
@@ -236,10 +247,10 @@ async def test_a_run_that_stood_still_goes_on_in_the_same_process(tmp_path: Path
         async with asyncio.timeout(60):
             while not tool.calls:
                 await asyncio.sleep(0.01)
-        fill_disk(b, is_full=True)
+        fill_disk(tmp_path, is_full=True)
         go.set()
         await b.engine.join(row.id)
-        fill_disk(b, is_full=False)
+        fill_disk(tmp_path, is_full=False)
         await b.engine.submit(row.id, epoch=(await b.service.row(row.id)).epoch)
         assert (await b.service.wait(row.id)).status == "complete"
         assert (await b.service.verify()).problems == ()

@@ -2,8 +2,8 @@
 
 A model's own tokenizer is not at hand for most local models. A token of English, Russian or Chinese
 holds about as many bytes; digits and signs stand alone. `python -m bench.tokens` holds the estimate
-against a real tokenizer: the median of each kind (code, JSON, tables, prose in four languages) is within
-10 %, single texts may be further off.
+against a real tokenizer: the median of each kind of text (code, JSON, tables, prose in four
+languages) is within 10 %, single texts may be further off.
 """
 
 import re
