@@ -4,7 +4,7 @@
     python -m bench --peers            also six other runtimes; their packages take 1 GB
     python -m bench --retrieval        also how well search finds sections of the Debian FAQ
     python -m bench --only runtime     one group of: runtime, instructions, startup, knowledge,
-                                       page, recovery
+                                       page, recovery, web
 
 What it needs is set up in `.bench/`, with the newest versions. Measure on an idle machine: ratios
 are taken within a round, but wall times are not. Exits 1 if a target was missed.
@@ -37,8 +37,9 @@ from bench.page import EVENTS, OPEN_LIMIT_S, can_open, open_s
 from bench.recovery import recovery_figures
 from bench.runtime import run_all
 from bench.startup import ASK_LIMIT_S, HELP_LIMIT_S, ask_cpu_s, help_cpu_s, median_of
+from bench.web import web_figures
 
-GROUPS = ("runtime", "instructions", "startup", "knowledge", "page", "recovery")
+GROUPS = ("runtime", "instructions", "startup", "knowledge", "page", "recovery", "web")
 PEERS = ("agno", "langchain", "openai-agents", "pydantic-ai", "strands", "smolagents")
 BATCHES = ("w1,w3,w3s,w4,w4p", "w2", "w6")
 FAST = "inglenook-uvloop"
@@ -69,6 +70,8 @@ def main() -> int:
         figures += page()
     if "recovery" in groups:
         figures += recovery()
+    if "web" in groups:
+        figures += web_figures()
     for figure in figures:
         print(figure.table())
     print(f"\n## All figures\n\n{summary(figures)}")

@@ -251,6 +251,41 @@ WALLS = [
             "Sign Up | LinkedIn",
         ),
     ),
+    Sample(
+        "turnstile",
+        page("<h1>Verify you’re human</h1><div class=cf-turnstile></div>"),
+    ),
+    Sample(
+        "client-challenge",
+        page(
+            "<p>JavaScript is disabled in your browser.</p><p>Please enable JavaScript to proceed."
+            "</p><p>A required part of this site couldn’t load. This may be due to a browser "
+            "extension, network issues, or browser settings.</p>",
+            "Client Challenge",
+        ),
+    ),
+    Sample(
+        "german-youtube",
+        page(
+            "<h1>Bevor Sie zu YouTube weitergehen</h1><p>Wir verwenden Cookies und Daten, um "
+            "Dienste bereitzustellen.</p><button>Alle akzeptieren</button><button>Alle ablehnen</button>"
+        ),
+    ),
+    Sample(
+        "onetrust",
+        page(
+            "<div id=onetrust-consent-sdk><h2>About Your Privacy</h2><p>We process your data to "
+            "deliver content or advertisements.</p><button>Allow All</button></div>"
+        ),
+    ),
+    Sample(
+        "account-login",
+        page(
+            "<h1>Sign in</h1><form><input type=email><input type=password><button>Next</button>"
+            "</form><a>Can't access your account?</a>",
+            "Sign in to your account",
+        ),
+    ),
 ]
 
 REAL = [
@@ -413,6 +448,30 @@ REAL = [
             "and travel have halved what fraud costs them within a year, and their visitors see a "
             "puzzle once in ten thousand visits.</p><p>Prices start at 200 euros a month.</p>",
             "Bot protection for shops",
+        ),
+    ),
+    Sample(
+        "airport",
+        page(
+            "<article><h1>Security check at airports</h1><p>Passengers wait 20 minutes.</p>"
+            "</article>",
+            "Security check at airports",
+        ),
+    ),
+    Sample(
+        "mysql",
+        page(
+            "<h1>Access denied error in MySQL</h1><p>ERROR 1045: Access denied for user root means "
+            "that the password is wrong. Start the server with --skip-grant-tables.</p>",
+            "Access denied error in MySQL",
+        ),
+    ),
+    Sample(
+        "cookie-policy",
+        page(
+            "<h1>Cookie policy</h1><p>This site uses cookies. Session cookies keep you signed in. "
+            "You can accept or reject them.</p><button>Accept all</button>",
+            "Cookie policy",
         ),
     ),
 ]

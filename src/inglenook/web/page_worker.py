@@ -83,7 +83,7 @@ def _read_html(request: dict[str, Any], data: bytes) -> Read:
     has_script = document.select_one("script") is not None
     drop_hidden(document)
     body = document.find("body")
-    seen = clean(body.to_text()) if body else ""
+    seen = body.to_text() if body else ""
     url = str(request["url"])
     if wall := wall_in(document, title=title, url=url, machinery=machinery, text=seen):
         return {"wall": wall}, ""

@@ -5,6 +5,9 @@
 
 import re
 
+_AS_A_HEADING = r"\W*(?:[|·–-].*)?$"
+"""Nothing follows but the site's name."""
+
 
 def _any(*ways: str) -> re.Pattern[str]:
     return re.compile("|".join(ways), re.IGNORECASE)
@@ -43,7 +46,6 @@ VENDORS = {
     "/.well-known/vercel/security": "Vercel",
     "within.website/x/cmd/anubis": "Anubis",
     "_____tmd_____": "Alibaba",
-    "__CF$cv$params": "Cloudflare",
     "cf-error-details": "Cloudflare",
     "cf-browser-verification": "Cloudflare",
 }
@@ -57,17 +59,19 @@ BOT_SAYS = _any(
     r"press (?:&|and) hold",
     r"(?:our systems have|we(?:'ve| have)?) detected (?:unusual|suspicious|automated)",
     r"(?:sorry, )?you have been blocked",
-    r"are you (?:a |not a )?(?:robot|human)",
     r"(?:i'?m|i am) not a robot",
-    r"access (?:to this page has been |is )?denied",
-    r"(?:performing )?security (?:verification|check)\b",
-    r"(?:human|bot|robot) (?:verification|check)\b",
-    r"one more step",
+    r"access to this (?:page|site|website|resource|content) (?:has been|is|was) (?:denied|blocked)",
+    r"(?:access denied|one more step|are you (?:a |not a )?(?:robot|human)|"
+    r"(?:performing )?(?:security|human|bot|robot) (?:verification|check))" + _AS_A_HEADING,
     r"request unsuccessful\. incapsula",
-    r"unusual traffic",
+    r"unusual traffic (?:from|has|was|detected)",
     r"(?:enter|type) the characters",
     r"this process is automatic",
-    r"we need to (?:verify|make sure|confirm|check)",
+    r"(?:sorry, )?we (?:just )?(?:need|want|have) to (?:verify|make sure|confirm|check)",
+    r"(?:please )?(?:wait|stand by|hang on)\b.{0,40}(?:verify|check)",
+    r"your (?:request|access|ip|connection)\b.{0,30}\b(?:blocked|denied)",
+    r"prove your humanity",
+    r"click the button below to continue",
     r"bitte (?:bestätigen|beweisen|lösen)",
     r"veuillez (?:vérifier|confirmer|activer)",
     r"por favor,? (?:verifica|verifique|confirma|confirme|resuelv)",
@@ -84,7 +88,11 @@ CONSENT_SAYS = _any(
     r"(?:welcome! )?(?:we )?need your consent",
     r"manage (?:your )?(?:cookie|privacy|consent)",
     r"wir (?:verwenden|nutzen|benötigen|schätzen ihre|und unsere)",
-    r"bevor (?:du|sie) (?:fort|weiter)",
+    r"bevor (?:du|sie) .{0,40}(?:fortf|weiter)",
+    r"about your privacy",
+    r"(?:cookie|privacy|datenschutz)[- ]?(?:settings|preferences|einstellungen)",
+    r"(?:to continue,? )?(?:please )?(?:you (?:must|need to) )?"
+    r"(?:accept|consent to|agree to)\b.{0,40}cookies",
     r"ihre privatsphäre",
     r"nous (?:utilisons|et nos)",
     r"avant (?:d.accéder|de continuer)",
@@ -95,6 +103,8 @@ CONSENT_SAYS = _any(
     r"prima di continuare",
     r"voordat je verder",
 )
+POLICY = _any("polic", "notice", "richtlinie", "erklärung", "politique", "política", "terms")
+"""In the title of pages that tell of cookies, and ask nothing."""
 ACCEPTS = _any(
     *("accept", "agree", "consent", "allow", "akzept", "zustimm", "einverstanden", "acceptez"),
     *("aceptar", "acepto", "accett", "acconsent", "akkoord", "godk"),
@@ -111,6 +121,9 @@ LOGIN_FIRST_SAYS = _any(
     r"subscribe|create an? (?:free )?account)\b.{0,40}\bto "
     r"(?:continue|view|see|read|access|proceed)",
     r"(?:you (?:must|need to|have to) |please )(?:be logged|be signed|log ?in|sign ?in)",
+    r"(?:login|log.in|sign.?in|authentication|registration|subscription) (?:is )?required",
+    r"this (?:content|page|article|site) requires (?:you to |a )?"
+    r"(?:log|sign|account|subscri|regist)",
     r"this (?:content|page|article) is (?:only )?(?:for|available to) "
     r"(?:subscribers|members|regist)",
 )

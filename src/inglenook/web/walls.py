@@ -18,6 +18,9 @@ MAX_CHARS = 8_000
 _MAX_REST = 250
 """Characters that a wall may show beside what walls say."""
 
+_ARTICLE_WEIGHT = 4
+"""Walls do not call what they say an `<article>`."""
+
 _CONSENT_HOST = re.compile(r"(?:consent|guce|myprivacy|privacy-?consent)\.")
 _BANNERS = ", ".join(
     f"[{attribute}*={name} i]"
@@ -58,7 +61,9 @@ def wall_in(
         return None
     if _CONSENT_HOST.match(urlsplit(url).hostname or ""):
         return "a form that asks for consent to cookies"
-    sentences = [each.strip() for each in _SENTENCE_END.split(text) if each.strip()]
+    sentences = [
+        each.strip() for each in _SENTENCE_END.split(text.replace("’", "'")) if each.strip()
+    ]
     page = _Said(title=title, sentences=sentences, inner=_inner_sentences(document))
     return (
         _bot_check(page, machinery) or _consent_form(page, document) or _login_form(page, document)
@@ -69,6 +74,7 @@ class _Said:
     """The sentences of a short page; `inner` are those outside of its menus, forms and banners."""
 
     def __init__(self, *, title: str, sentences: list[str], inner: list[tuple[str, bool]]) -> None:
+        self.title = title
         self._all = [title, *sentences]
         self._inner = inner
 
@@ -76,10 +82,10 @@ class _Said:
         return any(says.match(sentence) for sentence in self._all)
 
     def rest(self, about: str) -> int:
-        """Characters of what is there beside a wall's talk; all that an `<article>` says counts."""
+        """Characters of what is there beside a wall's talk; what an `<article>` says is none."""
         talk = words.TALK[about]
         return sum(
-            len(sentence)
+            _ARTICLE_WEIGHT * len(sentence) if is_article else len(sentence)
             for sentence, is_article in self._inner
             if is_article or not talk.search(sentence)
         )
@@ -103,7 +109,13 @@ def _bot_check(page: _Said, machinery: str) -> str | None:
 def _consent_form(page: _Said, document: turbohtml.Document) -> str | None:
     buttons = document.select("button, input[type=submit], input[type=button], a, [role=button]")
     accepts = any(words.ACCEPTS.search(each.text or each.attr("value") or "") for each in buttons)
-    if accepts and page.starts(words.CONSENT_SAYS) and page.rest("consent") <= _MAX_REST:
+    tells = words.POLICY.search(page.title) is not None
+    if (
+        accepts
+        and not tells
+        and page.starts(words.CONSENT_SAYS)
+        and page.rest("consent") <= _MAX_REST
+    ):
         return "a form that asks for consent to cookies"
     return None
 
