@@ -121,8 +121,9 @@ async def give_credential(run_id: str, body: CredentialBody, services: Served) -
 @router.get("/{run_id}/egress")
 async def run_egress(run_id: str, services: Served) -> Response:
     """What left this machine: `{"items": [{"run_id", "n", "method", "host", "path", "bytes_out",
-    "why", "permission", "status", "bytes_in", "sent"}]}`, in order. `sent` is false where no
-    connection came about, and null where the end is not known."""
+    "why", "permission", "call", "status", "bytes_in", "sent"}]}`, in order. `call` is the tool call
+    that it belongs to, or empty; `sent` is false where no connection came about, and null where the
+    end is not known."""
     return JsonResponse({"items": await services.runs.egress(run_id)})
 
 

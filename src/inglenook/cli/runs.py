@@ -8,7 +8,7 @@ from typing import Any
 
 from inglenook.bootstrap.runtime import open_runtime
 from inglenook.cli.approving import commands, with_text
-from inglenook.cli.ask import see_through
+from inglenook.cli.ask import see_through, tell_who_waits
 from inglenook.cli.client import RunClient, connect
 from inglenook.cli.exact_text import exact
 from inglenook.cli.render import EXIT_CODES, Progress, counted, one_line, print_line
@@ -59,6 +59,7 @@ async def show(loaded: Loaded, run_id: str, *, as_json: bool) -> int:
     async with open_runtime(loaded) as runtime:
         run = await runtime.runs.get(run_id)
         question = (await runtime.runs.row(run_id)).title
+        waiting = await runtime.runs.approvals("pending")
     if as_json:
         _print_json(run)
         return EXIT_CODES.get(run["status"], 0)
@@ -67,6 +68,7 @@ async def show(loaded: Loaded, run_id: str, *, as_json: bool) -> int:
     if run["answer"]:
         print_line(run["answer"])
     progress.ending(run)
+    tell_who_waits([each for each in waiting if each["root_id"] == run_id], progress)
     return EXIT_CODES.get(run["status"], 0)
 
 

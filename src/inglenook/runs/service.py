@@ -24,6 +24,10 @@ from inglenook.store.base import ApprovalStatus, ChainReport, RunRow, RuntimeSto
 from inglenook.store.locks import Owners
 
 LEFT_ALONE = "Its process ended; it goes on when `inglenook serve` runs."
+WAITS = {
+    "approval": "It waits for a person to approve what would leave this machine.",
+    "needs_credential": "It waits for its user's key, which is kept in memory only.",
+}
 CLAIM_TIME = timedelta(seconds=5)
 """Far more than passes between storing a run and taking it up."""
 
@@ -250,7 +254,9 @@ class RunService:
         return await self._store.verify(run_id)
 
     def _explained(self, row: RunRow) -> RunRow:
-        """As it is shown: an unfinished run that nobody works on says so."""
+        """As it is shown: an unfinished run that nobody works on says why."""
+        if row.status == "waiting":
+            return replace(row, explanation=WAITS.get(row.reason or ""))
         return replace(row, explanation=LEFT_ALONE) if self._is_left_alone(row) else row
 
     def _check_not_left_alone(self, row: RunRow) -> None:
