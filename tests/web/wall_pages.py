@@ -268,7 +268,8 @@ WALLS = [
         "german-youtube",
         page(
             "<h1>Bevor Sie zu YouTube weitergehen</h1><p>Wir verwenden Cookies und Daten, um "
-            "Dienste bereitzustellen.</p><button>Alle akzeptieren</button><button>Alle ablehnen</button>"
+            "Dienste bereitzustellen.</p><button>Alle akzeptieren</button>"
+            "<button>Alle ablehnen</button>"
         ),
     ),
     Sample(
