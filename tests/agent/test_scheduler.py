@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inglenook.agent.scheduler import MAX_PARALLEL_READS, plan_stages, run_stages
+from inglenook.errors import ApprovalNeeded
 from inglenook.events import Effect
 from inglenook.messages import ToolCall
 
@@ -74,3 +75,19 @@ async def test_what_a_call_raises_reaches_the_caller_and_later_stages_never_star
     with pytest.raises(LookupError):
         await run_stages(plan_stages(calls, effect_of), dispatch)
     assert "3" not in started
+
+
+async def test_what_waits_for_a_person_lets_its_neighbours_end_and_stops_later_stages():
+    ended: list[str] = []
+
+    async def dispatch(call: ToolCall) -> ApprovalNeeded | None:
+        if call.id == "0":
+            return ApprovalNeeded("asks")
+        await asyncio.sleep(0)
+        ended.append(call.id)
+        return None
+
+    calls = [ToolCall(id=str(n), name=name, arguments={}) for n, name in enumerate("rrrw")]
+    with pytest.raises(ApprovalNeeded):
+        await run_stages(plan_stages(calls, effect_of), dispatch)
+    assert ended == ["1", "2"]

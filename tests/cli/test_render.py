@@ -9,8 +9,8 @@ import pytest
 from inglenook.agent import strategies as agent_strategies
 from inglenook.api.errors import OPEN_WEBUI_KEY
 from inglenook.cli.arguments import STATUSES, STRATEGIES
-from inglenook.cli.client import OPEN_WEBUI_KEY_HEADER
 from inglenook.cli.complaints import PlainLog, first_of, say
+from inglenook.cli.remote_client import OPEN_WEBUI_KEY_HEADER
 from inglenook.cli.render import Progress, print_line
 from inglenook.errors import ConfigError, InvalidRequest, StoreError
 from inglenook.events import Status

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from inglenook.cli.ask import follow
-from inglenook.cli.client import RemoteClient
+from inglenook.cli.remote_client import RemoteClient
 from inglenook.cli.render import Progress
 from inglenook.research.status import status_text
 from tests.api.serving import serve
