@@ -26,6 +26,7 @@ from inglenook.events import (
 )
 from inglenook.messages import Message, ToolCall
 from inglenook.run_request import ApprovalRules
+from inglenook.runs.approval_inbox import has_news
 from inglenook.store.base import StoredEvent
 from tests.api.serving import serve
 from tests.runs.approval_script import reading_searcher, wire_log
@@ -398,3 +399,18 @@ async def test_a_stream_says_so_and_goes_on_after_the_word(tmp_path: Path) -> No
     assert any(f"inglenook runs approve {row.id} c" in chunk for chunk in told)
     assert '"finish_reason": "stop"' in told[-1]
     assert wire.bodies == ["q=otters"]
+
+
+async def test_a_decision_for_a_run_that_has_ended_wakes_nobody(tmp_path: Path) -> None:
+    """Else its root, waiting for something else, would be taken up again and again."""
+    wire = Wire()
+    model = FunctionProvider(family)
+    async with bench(tmp_path, model, web=[SearchTool(wire)], agents=SCOUT) as b:
+        run_id = await waiting(b)
+        [item] = await b.service.approvals("pending")
+        now = datetime.now(UTC)
+        await b.store.decide_approval(item["run_id"], "c", status="approved", now=now)
+        assert await has_news(b.store, run_id)
+        await b.supervisor.end_orphan(item["run_id"])
+        assert not await has_news(b.store, run_id)
+    assert wire.sent == []

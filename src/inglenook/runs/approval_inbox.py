@@ -182,14 +182,18 @@ async def _wake(store: RuntimeStore, engine: Engine, row: ApprovalRow) -> None:
 
 
 async def has_news(store: RuntimeStore, root_id: str) -> bool:
-    """A decision on a call of this family of runs is not in its run's log yet."""
+    """A decision on a call of this family of runs is not in its run's log yet, and that run can
+    still hear it."""
     for row in await store.list_approvals(root_id=root_id):
-        if row.status not in ("pending", "expired") and not await _is_heard(store, row):
+        if row.status not in ("pending", "expired") and not await _is_settled(store, row):
             return True
     return False
 
 
-async def _is_heard(store: RuntimeStore, row: ApprovalRow) -> bool:
+async def _is_settled(store: RuntimeStore, row: ApprovalRow) -> bool:
+    run = await store.get_run(row.run_id)
+    if run is None or run.finished_at is not None:
+        return True
     return any(
         isinstance(event, ApprovalDecided) and event.call == row.call_id
         for stored in await store.read(row.run_id)
