@@ -5,20 +5,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from inglenook.settings.sections import Web
 from inglenook.web.addresses import AddressPolicy
 from inglenook.web.browser import BrowserFetcher
 from inglenook.web.chromium import Chromium
 from inglenook.web.cookies import UserCookies
 from inglenook.web.fetch import WebFetcher
-from inglenook.web.firefox import Firefox
 from inglenook.web.firefox_cookies import FirefoxCookies
 from inglenook.web.http import HttpTransport
 from inglenook.web.page_reader import WorkerPageReader
-from inglenook.web.tab import Browser
-from tests.web.browsing import AnyName, need_chromium, need_firefox, page, site
+from tests.web.browsing import AnyName, need_chromium, page, site
 from tests.web.test_cookies import firefox_home
 from tests.web.wire import Ledger
 
@@ -33,16 +29,14 @@ def test_a_browser_needs_no_package_of_its_own() -> None:
     assert {b"playwright", b"selenium", b"websockets"}.isdisjoint(loaded.split())
 
 
-@pytest.mark.parametrize("name", ["chromium", "firefox"])
-async def test_a_page_behind_a_login_is_read_as_its_user_sees_it(name: str, tmp_path: Path) -> None:
-    (need_chromium if name == "chromium" else need_firefox)()
-    browser: Browser = Chromium() if name == "chromium" else Firefox()
+async def test_a_page_behind_a_login_is_read_as_its_user_sees_it(tmp_path: Path) -> None:
+    need_chromium()
     firefox_home(tmp_path, {"host": "site.test", "isHttpOnly": 0})
     cookies = UserCookies(FirefoxCookies(tmp_path), ["site.test"])
     policy = AddressPolicy(allow_private=True)
     transport, reader = HttpTransport(policy, resolver=AnyName()), WorkerPageReader()
     plain = WebFetcher(transport, reader, policy, cookies_for=cookies.cookies_for)
-    fetcher = BrowserFetcher(plain, browser, transport, reader, cookies_of=cookies.cookies_of)
+    fetcher = BrowserFetcher(plain, Chromium(), transport, reader, cookies_of=cookies.cookies_of)
     shown = "<p></p><script>document.querySelector('p').append('signed in: ' + document.cookie)"
     async with site({"/": page(shown + "</script>")}) as served:
         try:

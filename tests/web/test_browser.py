@@ -1,11 +1,13 @@
 """Pages read with a real browser, from servers on loopback."""
 
 import asyncio
+import json
 import os
 import shutil
+import socket
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 
 import aiohttp
 import pytest
@@ -14,7 +16,8 @@ from inglenook.egress import OutgoingRequest
 from inglenook.web.base import PageError, WebResponse
 from inglenook.web.browser_process import end, start, throwaway_profile
 from inglenook.web.chromium import Chromium, RunningChromium, found_program
-from inglenook.web.firefox import Firefox
+from inglenook.web.firefox import Firefox, RunningFirefox
+from inglenook.web.firefox import found_program as firefox_program
 from inglenook.web.tab import Browser, BrowserCookie, BrowserError, Tab, TabRequest
 from tests.web.browsing import (
     Site,
@@ -115,26 +118,42 @@ const tries = [
 for (const each of tries) try { each() } catch {}
 document.body.append("PAGE END ".repeat(40));
 </script>
+<iframe sandbox="allow-scripts" srcdoc='<script>
+  const peer = new RTCPeerConnection({ iceServers: [{ urls: "stun:127.0.0.1:VICTIM" }] });
+  peer.createDataChannel("x");
+  peer.setLocalDescription();
+</script>'></iframe>
 <img src="/image.png"><iframe src="/frame"></iframe><video src="/video.mp4"></video>
 <link rel="icon" href="/icon.png"><form action="http://127.0.0.1:VICTIM/"></form>
 """
+
+
+@contextmanager
+def datagrams_at(port: int) -> Generator[socket.socket]:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
+        opened.bind(("127.0.0.1", port))
+        opened.setblocking(False)
+        yield opened
 
 
 async def test_a_page_reaches_nothing_but_what_the_rules_allow(browser: Browser) -> None:
     async with site({"/": data("secret")}) as victim:
         body = ESCAPES.replace("VICTIM", str(victim.server.port))
         forbidden = frozenset({("127.0.0.1", victim.server.port)})
-        async with (
-            site({"/": page(body)}) as served,
-            reading(browser, forbidden=forbidden) as (fetcher, ledger),
-        ):
-            read = await fetcher.fetch(served.url, egress=ledger)
-            assert "PAGE END" in read.text
-            assert "refused" in read.text
-            assert "REACHED" not in read.text
-            assert victim.server.connections == 0
-            assert served.targets == ["/", "/"]
-            assert sorted(ledger.started_urls) == asked_of(served)
+        with datagrams_at(victim.server.port) as datagrams:
+            async with (
+                site({"/": page(body)}) as served,
+                reading(browser, forbidden=forbidden) as (fetcher, ledger),
+            ):
+                read = await fetcher.fetch(served.url, egress=ledger)
+                assert "PAGE END" in read.text
+                assert "refused" in read.text
+                assert "REACHED" not in read.text
+                assert victim.server.connections == 0
+                with pytest.raises(BlockingIOError):
+                    datagrams.recv(1)
+                assert served.targets == ["/", "/"]
+                assert sorted(ledger.started_urls) == asked_of(served)
 
 
 HIDDEN = """
@@ -356,6 +375,33 @@ async def test_a_running_browser_is_used_and_left_as_it_was() -> None:
             while await targets_at(port) != before:
                 await asyncio.sleep(0.02)
         assert pids & pids_in(profiles_of(os.getpid()))
+
+
+async def test_a_running_firefox_is_used_and_left_to_others() -> None:
+    need_firefox()
+    with throwaway_profile() as profile:
+        arguments = ["--headless", "--no-remote", "--profile", str(profile.folder)]
+        process = await start(
+            firefox_program(),
+            [*arguments, "--remote-debugging-port", "0"],
+            shell='exec "$0" "$@" </dev/null',
+            profile=profile,
+        )
+        try:
+            told = profile.folder / "WebDriverBiDiServer.json"
+            async with asyncio.timeout(60):
+                while not told.exists() or not told.read_text():
+                    await asyncio.sleep(0.02)
+            running = RunningFirefox(json.loads(told.read_text())["ws_port"])
+            async with site(APP) as served, reading(running) as (fetcher, ledger):
+                # A Firefox gives one session at a time: the second page needs the first's end.
+                for _ in range(2):
+                    read = await fetcher.fetch(served.url, egress=ledger)
+                    assert "the harbour opens at six" in read.text
+                assert sorted(ledger.started_urls) == asked_of(served)
+            assert pids_in({profile.folder})
+        finally:
+            await end(process)
 
 
 async def test_a_port_without_a_browser_says_what_to_do() -> None:

@@ -51,9 +51,14 @@ OURS = frozenset(
 """Headers of a request that belong to the connection, which is the transport's."""
 SPENT = ("content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive")
 """Headers of an answer that are no longer true of its decompressed body."""
-CONFINED = "sandbox allow-scripts allow-same-origin allow-forms; webrtc 'block'"
-"""No windows, downloads and dialogs, no connections between browsers.
+CONFINED = "sandbox allow-scripts allow-same-origin allow-forms; frame-src 'none'"
+"""No windows, downloads, dialogs and frames.
 https://www.w3.org/TR/CSP3/#directive-sandbox"""
+
+
+class NoWebPage(PageError):
+    """It is a file of another kind; a browser would store it."""
+
 
 CookiesOf = Callable[[str], Sequence[BrowserCookie]]
 """The user's cookies for the site of a URL, where they listed it."""
@@ -102,8 +107,8 @@ class BrowserFetcher:
         """
         try:
             return await self._fetch_in_browser(self.request(url), egress)
-        except PageError as error:
-            raise (failed if error.fault == "not_readable" else error) from error
+        except NoWebPage as error:
+            raise failed from error
         except BrowserError as error:
             log.warning("no browser for %s: %s", shown_url(url), error)
             raise PageError(
@@ -198,8 +203,8 @@ class Visit:
             return _whole(response)
         self.url, self._status = parse_url(asked.url).url, response.status
         if _media_type(response) not in HTML_TYPES:
-            raise PageError(
-                "not_readable", f"{shown_url(self.url)} shows no web page that a browser reads."
+            raise NoWebPage(
+                "not_readable", f"{shown_url(self.url)} is no web page that a browser shows."
             )
         policy = response.headers.get("content-security-policy")
         confined = f"{policy}, {CONFINED}" if policy else CONFINED

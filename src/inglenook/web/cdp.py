@@ -16,6 +16,8 @@ from inglenook.web.tab import Answer, BrowserCookie, BrowserError, Kind, TabRequ
 from inglenook.web.visible_html import VISIBLE_HTML
 
 KINDS: dict[str, Kind] = {"Script": "script", "Stylesheet": "style", "XHR": "data", "Fetch": "data"}
+NO_CALLS = "delete window.RTCPeerConnection; delete window.webkitRTCPeerConnection;"
+"""Connections between browsers go past every proxy, but for a browser that we started."""
 WEB = ({"urlPattern": "http://*"}, {"urlPattern": "https://*"})
 
 
@@ -69,6 +71,7 @@ class CdpTab:
         await self._call("Page.enable")
         await self._call("Network.enable")
         await self._call("Network.setBypassServiceWorker", bypass=True)
+        await self._call("Page.addScriptToEvaluateOnNewDocument", source=NO_CALLS)
         await self._call("Fetch.enable", patterns=WEB)
         if cookies:
             await self._remote.call(

@@ -9,12 +9,13 @@ MAX_CHARS = 10_000_000
 
 # `details` is a click away and stays. A parent with `visibility: hidden` may hold visible children:
 # only its own text goes. All is looked at before anything is taken out, as each change would cost a
-# new layout.
+# new layout. Scripts have done their work, and a reader that finds none does not ask for a browser.
 VISIBLE_HTML = f"""
 (() => {{
   const doc = document;
   for (const each of doc.querySelectorAll("details")) each.open = true;
-  const gone = [], silent = [];
+  const gone = [...doc.querySelectorAll("script:not([type='application/ld+json'])")];
+  const silent = [];
   const isFarOff = (box) => box.right + scrollX < 0 || box.bottom + scrollY < 0;
   for (const each of doc.body ? doc.body.querySelectorAll("*") : []) {{
     if (each.tagName === "SCRIPT") continue;
