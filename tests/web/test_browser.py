@@ -183,10 +183,23 @@ async def test_what_a_stylesheet_hides_is_not_read(chromium: Chromium) -> None:
     assert "a click away stays" in read.text
 
 
-async def test_nothing_of_a_browser_is_left(chromium: Chromium) -> None:
-    async with chromium.tab():
+async def test_nothing_of_a_browser_is_left_when_its_run_is_cancelled(chromium: Chromium) -> None:
+    asked = asyncio.Event()
+
+    async def never(_: TabRequest) -> WebResponse | None:
+        asked.set()
+        await asyncio.Event().wait()
+
+    async def read() -> None:
+        async with chromium.tab() as tab:
+            await tab.read("http://site.test/", cookies=(), answer=never)
+
+    async with asyncio.TaskGroup() as group:
+        reading_it = group.create_task(read())
+        await asked.wait()
         profiles = profiles_of(os.getpid())
         assert pids_in(profiles)
+        reading_it.cancel()
     await all_gone(profiles)
     assert [profile.exists() for profile in profiles] == [False]
 
