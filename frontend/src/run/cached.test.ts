@@ -41,7 +41,7 @@ test("what came out of the cache says how old it is", () => {
 });
 
 test("a call that a person edited can be answered from the cache, too", () => {
-  const notice = '[The user changed this call before it was sent: "b" instead of "a".]\n\n';
+  const notice = '[The user changed this call before it was sent, to "b".]\n\n';
   assert.equal(cachedWords(row("web_search", notice + search)), "from the cache, 3 days ago");
 });
 

@@ -171,7 +171,8 @@ class ApprovalGate:
         if instead_of is not None:
             was, now = in_words(instead_of.arguments), in_words(call.arguments)
             changes = (f"the user changed {was} to {now}", *changes)
-            notice = f"[The user changed this call before it was sent: {now} instead of {was}.]\n\n"
+            # not what it was: an address in a visit's result is taken for one that the page names
+            notice = f"[The user changed this call before it was sent, to {now}.]\n\n"
         approved = frozenset(request.sha256 for request in requests)
         await self._registry.dispatch(
             call, replace(run, approved=approved), parsed=(arguments, changes), notice=notice
