@@ -70,6 +70,21 @@ async def test_who_leaves_leaves_the_call_waiting_and_reads_how_to_decide(tmp_pa
     assert f"inglenook runs approve {run['id']} c" in shown
 
 
+async def test_who_decides_on_one_of_two_calls_is_told_of_the_other_alone(tmp_path: Path) -> None:
+    wire, screen = Wire(), Screen()
+    asked = say(
+        "", call("web_search", "c1", query="otters"), call("web_search", "c2", query="badgers")
+    )
+    async with bench(tmp_path, FunctionProvider(lambda _: asked), web=[SearchTool(wire)]) as b:
+        client = BenchClient(b)
+        run_id = await client.start(ask("?", web=True, approvals={"web_search": "ask"}))
+        run = await see_through(client, run_id, screen, ask=Typist("r"))
+    shown = screen.text.getvalue()
+    assert run["status"] == "waiting"
+    assert f"inglenook runs approve {run_id} c2" in shown
+    assert f"inglenook runs approve {run_id} c1" not in shown
+
+
 async def test_nothing_in_a_query_is_hidden_or_acts_on_the_terminal(tmp_path: Path) -> None:
     _, shown, _ = await asked_at_terminal(
         tmp_path, query="a\u200bb\x1b[2Jc\u202ed\u3164e\u00a0f\ng"

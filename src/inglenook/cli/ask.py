@@ -88,7 +88,8 @@ async def see_through(
         after: The last event that was shown.
         ask: Of whoever sits here; None: nobody does, unless this is a terminal.
     """
-    ask = ask or (typed if is_terminal() else None)
+    if ask is None and is_terminal():
+        ask = typed
     seen = {run_id: after}
     while True:
         await follow(client, run_id, progress, seen)
@@ -98,14 +99,20 @@ async def see_through(
         if (run["status"], run["reason"]) != ("waiting", "approval"):
             return run
         waiting = [each for each in await client.approvals() if each["root_id"] == run_id]
-        for item in waiting if ask else ():
-            assert ask is not None
-            if not await ask_about(item, client, progress, ask):
-                ask = None
-                break
-        if ask is None:
-            tell_who_waits(waiting, progress)
+        undecided = await _undecided(waiting, client, progress, ask) if ask else waiting
+        if undecided or ask is None:
+            tell_who_waits(undecided, progress)
             return run
+
+
+async def _undecided(
+    waiting: Sequence[Item], client: RunClient, progress: Progress, ask: Ask
+) -> Sequence[Item]:
+    """Have a person decide on one call after the other; those from the first that they leave."""
+    for n, item in enumerate(waiting):
+        if not await ask_about(item, client, progress, ask):
+            return waiting[n:]
+    return ()
 
 
 def tell_who_waits(waiting: Sequence[Item], progress: Progress) -> None:
