@@ -1,13 +1,12 @@
 """Child runs: started, found again and executed within their parent's task."""
 
 import hashlib
-from collections.abc import Sequence
 
 from inglenook.agent.delegate import ChildResult, ChildTask
 from inglenook.agent.state import RunState
 from inglenook.errors import ApprovalNeeded, CredentialNeeded
-from inglenook.events import RunEvent, RunStarted, ToolFinished, decode
-from inglenook.messages import Label, Message
+from inglenook.events import RunEvent, decode
+from inglenook.messages import Message
 from inglenook.run_request import RequestLimits, RunRequest
 from inglenook.runs.starting import queued_row, run_started
 from inglenook.runs.supervisor import RunSupervisor
@@ -48,7 +47,7 @@ class Children:
             explanation=finished.explanation if finished else "It did not end.",
             answer=finished.answer if finished else "",
             sources=finished.sources if finished else (),
-            labels=_labels(events),
+            labels=row.labels,
             network=egress_totals([events])["requests"] > 0,
         )
 
@@ -90,13 +89,3 @@ def _raise_if_waiting(row: RunRow) -> None:
     if row.status == "waiting":
         what = f"the child run {row.id} waits: {row.reason}"
         raise CredentialNeeded(what) if row.reason == "needs_credential" else ApprovalNeeded(what)
-
-
-def _labels(events: Sequence[RunEvent]) -> tuple[Label, ...]:
-    labels: set[Label] = {
-        label
-        for event in events
-        if isinstance(event, RunStarted | ToolFinished)
-        for label in event.labels
-    }
-    return tuple(sorted(labels))

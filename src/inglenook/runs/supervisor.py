@@ -101,11 +101,7 @@ class RunSupervisor:
         """
         outcome: Outcome = "stands_still"
         try:
-            taken = await self._take_up(run_id, epoch=epoch)
-            outcome = "settled" if taken is None else await self._work(taken)
-            while taken and outcome == "waits" and await self._goes_on(taken):
-                taken = await self._take_up(run_id, epoch=taken.epoch)
-                outcome = "settled" if taken is None else await self._work(taken)
+            outcome = await self._work_on(run_id, epoch)
         except asyncio.CancelledError:
             if run_id not in self._cancelled:
                 raise
@@ -124,6 +120,14 @@ class RunSupervisor:
             if outcome != "stands_still":  # else the user's wish is still to be done
                 self._cancelled.discard(run_id)
         return outcome
+
+    async def _work_on(self, run_id: str, epoch: int | None) -> Outcome:
+        while taken := await self._take_up(run_id, epoch=epoch):
+            outcome = await self._work(taken)
+            if outcome != "waits" or not await self._goes_on(taken):
+                return outcome
+            epoch = taken.epoch
+        return "settled"
 
     async def _goes_on(self, taken: Taken) -> bool:
         """Somebody decided while the run was about to wait, and so did not submit it. A child is
