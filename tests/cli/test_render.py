@@ -11,7 +11,7 @@ from inglenook.api.errors import OPEN_WEBUI_KEY
 from inglenook.cli.arguments import STATUSES, STRATEGIES
 from inglenook.cli.complaints import PlainLog, first_of, say
 from inglenook.cli.remote_client import OPEN_WEBUI_KEY_HEADER
-from inglenook.cli.render import Progress, print_line
+from inglenook.cli.render import Progress, plain, print_line
 from inglenook.errors import ConfigError, InvalidRequest, StoreError
 from inglenook.events import Status
 
@@ -23,6 +23,11 @@ def test_a_line_holds_no_escape_but_its_own_colour():
     out = StringIO()
     Progress(out, colour=True).line(EVIL, "red")
     assert out.getvalue() == f"\x1b[31m{SHOWN}\x1b[0m\n"
+
+
+def test_what_is_not_seen_is_written_as_python_writes_it():
+    hidden = "\x1b\u200b\U000e0041"
+    assert plain(f"a{hidden}b") == r"a\x1b\u200b\U000e0041b"
 
 
 def test_a_result_and_a_fault_and_a_warning_hold_none(capsys: pytest.CaptureFixture[str]):

@@ -9,7 +9,7 @@ BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 def exact(text: str) -> str:
     """`text` on one line, with all that cannot be seen or acts on a terminal as an escape."""
-    return "".join(char if _is_seen(char) else _escape(char) for char in text)
+    return "".join(char if _is_seen(char) else escaped(char) for char in text)
 
 
 def shown_host(url: str) -> str:
@@ -31,7 +31,8 @@ def _is_seen(char: str) -> bool:
     return not (hidden or is_variant or char in BLANK)
 
 
-def _escape(char: str) -> str:
+def escaped(char: str) -> str:
+    """A character as Python writes it in a string: `\\x1b`, `\\u200b`, `\\U000e0041`."""
     code = ord(char)
     if code < 256:
         return f"\\x{code:02x}"

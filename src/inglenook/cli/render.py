@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any, TextIO
 
+from inglenook.cli.exact_text import escaped
 from inglenook.research.status import status_text
 
 PREVIEW_CHARS = 100
@@ -23,9 +24,7 @@ def plain(text: str) -> str:
     return "".join(
         char
         if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co")
-        else f"\\x{ord(char):02x}"
-        if ord(char) < 256
-        else f"\\u{ord(char):04x}"
+        else escaped(char)
         for char in text
     )
 
