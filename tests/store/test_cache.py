@@ -102,13 +102,6 @@ async def test_entries_of_one_moment_are_within_the_budget_too(store: SqliteStor
     assert await keys(store, *map(str, range(20))) == ["16", "17", "18", "19"]
 
 
-async def test_what_is_cleared_is_gone_from_the_disk(tmp_path: Path, store: SqliteStore):
-    canary = "CANARY-9e2b"
-    await put(store, f"https://a/?q={canary}", f"text {canary}".encode() * 500, max_bytes=100_000)
-    assert await store.cache_clear() == 1
-    assert_nowhere(tmp_path, canary)
-
-
 async def test_what_a_run_fetched_goes_when_it_is_erased_and_nothing_else(
     tmp_path: Path, store: SqliteStore
 ):

@@ -110,6 +110,23 @@ class CacheEntry:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FamilyEntry(CacheEntry):
+    key: bytes
+    """Digest of the key that it was stored under."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CacheVector:
+    """What an embedder made of a cache entry's text."""
+
+    key: bytes
+    text_hash: bytes
+    """SHA-256 of the text; the vector is worth nothing once the entry has another."""
+    vector: bytes
+    """float32, of this machine's byte order."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ChainReport:
     """What `runs verify` found. `problems` is empty for an untouched log."""
 
@@ -290,16 +307,37 @@ class Cache(Protocol):
         labels: Sequence[Label],
         max_bytes: int,
         since: datetime,
+        family: str | None = None,
     ) -> None:
         """Store an entry in place of the one before.
+
+        `family`: what else it can be found by, together with others.
 
         What was fetched before `since` goes, then the oldest until all values together take
         `max_bytes` at most.
         """
         ...
 
-    async def cache_clear(self) -> int:
-        """Remove everything, from the disk too; how many entries there were."""
+    async def cache_family(
+        self, kind: str, family: str, *, since: datetime, limit: int
+    ) -> list[FamilyEntry]:
+        """As `cache_get`, all that were put with this family, newest first."""
+        ...
+
+    async def cache_unembedded(
+        self, kind: str, model: str, limit: int
+    ) -> list[tuple[bytes, bytes]]:
+        """Keys (digests) and values of entries of a family without a vector, newest first."""
+        ...
+
+    async def cache_put_vectors(
+        self, kind: str, model: str, vectors: Sequence[CacheVector]
+    ) -> None: ...
+
+    async def cache_vectors(
+        self, kind: str, model: str, keys: Sequence[bytes]
+    ) -> list[CacheVector]:
+        """Of those keys that have one of this model."""
         ...
 
 

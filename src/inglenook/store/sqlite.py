@@ -5,7 +5,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from inglenook.errors import LeaseLost, StoreError
@@ -16,9 +16,11 @@ from inglenook.store.base import (
     ApprovalRow,
     ApprovalStatus,
     CacheEntry,
+    CacheVector,
     ChainReport,
     Claim,
     Committed,
+    FamilyEntry,
     InboxItem,
     InboxKind,
     RunRow,
@@ -217,21 +219,47 @@ class SqliteStore:
         labels: Sequence[Label],
         max_bytes: int,
         since: datetime,
+        family: str | None = None,
     ) -> None:
         def run(db: sqlite3.Connection) -> None:
-            cache_table.put(db, kind, key, value, fetched_at=fetched_at, labels=labels)
+            cache_table.put(
+                db, kind, key, value, fetched_at=fetched_at, labels=labels, family=family
+            )
             cache_table.shrink(db, max_bytes=max_bytes, since=since)
 
         await self._writer.call(run, sync=False)
 
-    async def cache_clear(self) -> int:
-        removed = await self._writer.call(cache_table.clear)
-        await self._forget_old_pages(f"{removed} pages and searches were removed")
-        return removed
+    async def cache_family(
+        self, kind: str, family: str, *, since: datetime, limit: int
+    ) -> list[FamilyEntry]:
+        return await self._read(lambda db: cache_table.of_family(db, kind, family, since, limit))
+
+    async def cache_unembedded(
+        self, kind: str, model: str, limit: int
+    ) -> list[tuple[bytes, bytes]]:
+        return await self._read(lambda db: cache_table.without_vector(db, kind, model, limit))
+
+    async def cache_put_vectors(
+        self, kind: str, model: str, vectors: Sequence[CacheVector]
+    ) -> None:
+        at = stamp(datetime.now(UTC))
+        await self._writer.call(
+            lambda db: cache_table.put_vectors(db, kind, model, vectors, at), sync=False
+        )
+
+    async def cache_vectors(
+        self, kind: str, model: str, keys: Sequence[bytes]
+    ) -> list[CacheVector]:
+        return await self._read(lambda db: cache_table.vectors_of(db, kind, model, keys))
 
     # --- erasing and checking --------------------------------------------------------------
 
     async def erase(self, run_id: str) -> int:
+        """
+        Raises:
+            StoreError: What was removed from the tables still lies on the disk.
+        """
+
         def run(db: sqlite3.Connection) -> int:
             run_table.erase_words(db, run_id)
             approval_table.erase_words(db, run_id)
@@ -239,19 +267,12 @@ class SqliteStore:
             return erase_payloads(db, run_id)
 
         erased = await self._writer.call(run)
-        await self._forget_old_pages(f"{erased} events were erased")
-        return erased
-
-    async def _forget_old_pages(self, done: str) -> None:
-        """
-        Raises:
-            StoreError: What was removed from the tables still lies on the disk.
-        """
         if not await self._connections.forget_old_pages():
             raise StoreError(
-                f"{done}, but another program reads the database, so that their text still lies "
-                "in its write-ahead log; close it and erase again"
+                f"{erased} events were erased, but another program reads the database, so that "
+                "their text still lies in its write-ahead log; close it and erase again"
             )
+        return erased
 
     async def verify(self, run_id: str | None = None) -> ChainReport:
         return await self._read(lambda db: verify_chain(db, self._key, run_id))
