@@ -66,10 +66,29 @@ def _003_cache(db: sqlite3.Connection) -> None:
     db.execute("CREATE INDEX cache_by_age ON cache (fetched_at, size)")
 
 
+def _004_cached_reports(db: sqlite3.Connection) -> None:
+    db.execute("ALTER TABLE cache ADD COLUMN family BLOB")
+    db.execute("CREATE INDEX cache_by_family ON cache (kind, family) WHERE family IS NOT NULL")
+    db.execute(
+        """CREATE TABLE cache_embeddings (
+            kind TEXT NOT NULL, key BLOB NOT NULL, embedding_model TEXT NOT NULL,
+            text_hash BLOB NOT NULL, dim INTEGER NOT NULL, vector BLOB NOT NULL,
+            created_at TEXT NOT NULL,
+            PRIMARY KEY (kind, key, embedding_model)
+        )"""
+    )
+    db.execute(
+        """CREATE TRIGGER cache_forgets_vectors AFTER DELETE ON cache BEGIN
+            DELETE FROM cache_embeddings WHERE kind = old.kind AND key = old.key;
+        END"""
+    )
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _001_runs_and_events,
     _002_labels_and_approvals,
     _003_cache,
+    _004_cached_reports,
 )
 
 
