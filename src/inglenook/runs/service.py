@@ -5,8 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from inglenook.agent.strategies import STRATEGIES
-from inglenook.errors import Conflict, InvalidRequest, LeaseLost
+from inglenook.errors import Conflict, LeaseLost
 from inglenook.events import ENDED, ChildStarted, RunEvent, Status, decode
 from inglenook.knowledge.base import Knowledge
 from inglenook.providers.catalogue import ModelCatalogue
@@ -17,7 +16,7 @@ from inglenook.runs.endings import CANCELLED
 from inglenook.runs.engine import Engine
 from inglenook.runs.export import export_lines
 from inglenook.runs.follow import ended_or_waiting, follow, row_of
-from inglenook.runs.starting import new_run_id, queued_row, run_started
+from inglenook.runs.starting import check_request, new_run_id, queued_row, run_started
 from inglenook.runs.supervisor import RunSupervisor
 from inglenook.runs.views import egress_ledger, run_item, run_view
 from inglenook.store.base import ApprovalStatus, ChainReport, RunRow, RuntimeStore, StoredEvent
@@ -78,7 +77,10 @@ class RunService:
             InvalidRequest: Names the field and what is allowed.
             CredentialNeeded: The knowledge service wants a key.
         """
-        await self._check(request, credential)
+        check_request(request)
+        await self._models.get(request.model)
+        if request.knowledge:
+            await self._knowledge.open(request.knowledge, credential)
         row = queued_row(request, run_id=new_run_id())
         session = request.session
         labels = await self._store.session_labels(session, user=request.user) if session else ()
@@ -275,36 +277,3 @@ class RunService:
         else:
             is_held = self._owners.is_alive(row.owner)
         return not is_held and not self._owners.has_server()
-
-    async def _check(self, request: RunRequest, credential: str | None) -> None:
-        if request.strategy not in STRATEGIES:
-            raise InvalidRequest(
-                f"unknown strategy {request.strategy!r}; this version has "
-                f"{', '.join(sorted(STRATEGIES))}",
-                field="strategy",
-                status=422,
-            )
-        if STRATEGIES[request.strategy].needs_web and not request.web:
-            raise InvalidRequest(
-                f"strategy {request.strategy!r} works on the web, and web access is off in this "
-                "run",
-                field="web",
-                hint='allow it for this run ("web": true, or --web), or choose another strategy',
-                status=422,
-            )
-        if request.workspace or request.artifact:
-            raise InvalidRequest(
-                "workspaces are not in this version; leave the field out",
-                field="workspace" if request.workspace else "artifact",
-                status=422,
-            )
-        if request.approvals.get("write") == "ask":
-            raise InvalidRequest(
-                "approvals.write = 'ask' is not in this version, which has no tools that write; "
-                "leave it out",
-                field="approvals.write",
-                status=422,
-            )
-        await self._models.get(request.model)
-        if request.knowledge:
-            await self._knowledge.open(request.knowledge, credential)
