@@ -1,4 +1,4 @@
-"""The requests that a tool call sends to other machines: in the log before they leave."""
+"""A run's requests to other machines, whoever sends them: in its log before they leave."""
 
 from collections.abc import Awaitable
 from collections.abc import Set as AbstractSet
@@ -13,14 +13,14 @@ from inglenook.run_context import RunContext
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedEgress:
-    """Writes a tool's requests into its run's log, numbered over the whole run.
+    """Writes what a run's tools, model and knowledge ask of others into the run's log, numbered.
 
-    Where the call was approved, that holds for the requests that were shown, once each.
+    Where a call was approved, that holds for the requests that were shown, once each.
     """
 
     run: RunContext
     why: str
-    """The tool that asks."""
+    """The tool that asks; `model` or `knowledge` where it is not one."""
     permission: str
     _used: set[str] = field(default_factory=set[str])
     """Digests of what this call has sent under an approval."""
