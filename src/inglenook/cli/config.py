@@ -121,7 +121,7 @@ TEMPLATE = """\
 # Specialists that the `delegate` tool may call: read-only, one level deep.
 # [agents.reader]
 # description = "reads long documents and reports what they say about one question"
-# strategy = "assistant"     # nothing else in this version
+# strategy = "assistant"     # or "research", in runs that may use the web
 # model = "qwen3"            # without it the parent's
 # tools = "read"             # nothing else in this version
 # steps = 8
