@@ -6,6 +6,7 @@ from fastapi import APIRouter, Response
 
 from inglenook.api.services import Served
 from inglenook.api.strict_json import JsonResponse
+from inglenook.runs.views import shown_time
 from inglenook.web.search import EngineStatus
 
 router = APIRouter(prefix="/api/web", tags=["web"])
@@ -40,4 +41,4 @@ def _engine(engine: EngineStatus) -> dict[str, str | None]:
 
 
 def _time(at: datetime | None) -> str | None:
-    return at and at.isoformat(timespec="seconds").replace("+00:00", "Z")
+    return at and shown_time(at.replace(microsecond=0))

@@ -14,6 +14,7 @@ from inglenook.errors import Conflict, InvalidRequest, NotFound, ToolError
 from inglenook.events import ApprovalDecided, ShownRequest, decode
 from inglenook.messages import ToolCall
 from inglenook.runs.engine import Engine
+from inglenook.runs.views import shown_time
 from inglenook.store.base import AlreadyDecided, ApprovalRow, ApprovalStatus, RuntimeStore
 from inglenook.tools.base import Tool
 from inglenook.tools.registry import plain_name, validated
@@ -215,9 +216,9 @@ def approval_view(row: ApprovalRow) -> dict[str, Any]:
         "sha256": row.sha256,
         "status": row.status,
         "arguments": row.arguments,
-        "created_at": _time(row.created_at),
-        "expires_at": _time(row.expires_at),
-        "decided_at": _time(row.decided_at) if row.decided_at else None,
+        "created_at": shown_time(row.created_at),
+        "expires_at": shown_time(row.expires_at),
+        "decided_at": row.decided_at and shown_time(row.decided_at),
         "by": row.by,
     }
 
@@ -230,7 +231,3 @@ def request_view(request: Mapping[str, Any]) -> dict[str, str]:
         "host": urlsplit(url).hostname or "",
         "body": request["body"],
     }
-
-
-def _time(at: datetime) -> str:
-    return at.isoformat().replace("+00:00", "Z")

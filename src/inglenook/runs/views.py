@@ -1,6 +1,7 @@
 """RunView: a run as the API and the command line show it, folded from its row and events."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from inglenook.agent.state import RunState
@@ -50,9 +51,14 @@ def run_item(row: RunRow) -> dict[str, Any]:
         "explanation": row.explanation,
         "model": row.model,
         "strategy": row.strategy,
-        "created_at": row.created_at.isoformat().replace("+00:00", "Z"),
-        "finished_at": row.finished_at and row.finished_at.isoformat().replace("+00:00", "Z"),
+        "created_at": shown_time(row.created_at),
+        "finished_at": row.finished_at and shown_time(row.finished_at),
     }
+
+
+def shown_time(at: datetime) -> str:
+    """A time in UTC, as the API writes it."""
+    return at.isoformat().replace("+00:00", "Z")
 
 
 def source_view(source: Source) -> dict[str, Any]:
