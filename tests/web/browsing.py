@@ -15,8 +15,6 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 from inglenook.web.addresses import AddressPolicy, Origin
 from inglenook.web.base import PageText, WebResponse
 from inglenook.web.browser import BrowserFetcher, CookiesOf, no_browser_cookies
@@ -51,8 +49,7 @@ def need_chromium() -> None:
 
 
 def need_firefox() -> None:
-    if FIREFOX is None:
-        pytest.skip("Firefox is missing (sudo apt install firefox-esr)")
+    require(FIREFOX, "Firefox is missing (sudo apt install firefox-esr)")
 
 
 def page(body: str, *headers: str) -> bytes:
