@@ -18,6 +18,7 @@ from tests.fake_searxng import FakeSearXNG, result
 from tests.fake_web import Asked, FakeWeb
 from tests.scripted_replies import Reply, calls
 from tests.scripted_server import ScriptedServer
+from tests.web.test_cookies import firefox_home
 
 
 def settings(tmp_path: Path, model_url: str = "http://127.0.0.1:1", **web: str) -> Loaded:
@@ -134,3 +135,28 @@ async def test_a_page_is_read_once_for_two_runs_where_the_cache_is_on(tmp_path: 
     assert "along the coast" in second.result
     assert "cache" in second.result.lower()
     assert (first.network, second.network) == (True, False)
+
+
+async def test_the_users_cookies_go_to_their_sites_alone_and_make_the_run_private(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    firefox_home(tmp_path, {"host": "mine.test", "value": "s3cr3t"})
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    async with OtterPage() as proxy, ScriptedServer([visit, "Done.", visit, "Done."]) as model:
+        loaded = settings(
+            tmp_path, model.url, proxy=proxy.url, cookies="firefox", cookie_sites='["mine.test"]'
+        )
+        mine = await visited(loaded, "http://mine.test/")
+        other = await visited(loaded, "http://other.test/")
+    assert [asked.headers.get("cookie") for asked in proxy.asked] == ["sid=s3cr3t", None]
+    assert (mine.labels, other.labels) == (("untrusted", "private"), ("untrusted",))
+
+
+async def test_a_browser_without_a_profile_is_told_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    loaded = settings(tmp_path, cookies="firefox", cookie_sites='["mine.test"]')
+    with pytest.raises(ConfigError, match="Firefox"):
+        async with open_runtime(loaded):
+            pass

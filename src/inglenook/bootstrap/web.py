@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from inglenook.errors import shown_address
@@ -11,16 +12,20 @@ from inglenook.settings.load import Loaded
 from inglenook.web.addresses import AddressPolicy, Origin
 from inglenook.web.base import Fetcher, PageReader, SearchEngine, Searcher, WebTransport
 from inglenook.web.brave import Brave
-from inglenook.web.browser import BrowserFetcher
+from inglenook.web.browser import BrowserFetcher, no_browser_cookies
 from inglenook.web.cached import CachedFetcher, CachedSearch, Shelf, WebCache
+from inglenook.web.chrome_cookies import ChromeCookies
 from inglenook.web.chromium import Chromium, RunningChromium
+from inglenook.web.cookies import UserCookies
 from inglenook.web.duckduckgo import DuckDuckGo
 from inglenook.web.duckduckgo_lite import DuckDuckGoLite
-from inglenook.web.fetch import WebFetcher
+from inglenook.web.fetch import WebFetcher, no_cookies
 from inglenook.web.firefox import Firefox, RunningFirefox
+from inglenook.web.firefox_cookies import FirefoxCookies
 from inglenook.web.health import Health
 from inglenook.web.http import HttpTransport
 from inglenook.web.page_reader import WorkerPageReader
+from inglenook.web.personal import PersonalFetcher
 from inglenook.web.search import SearchService, WebState
 from inglenook.web.searxng import SearXNG
 from inglenook.web.tab import Browser
@@ -47,13 +52,14 @@ def web_parts(
         own_port: Where this server listens; None: it does not.
 
     Raises:
-        ConfigError: An address or a key cannot be used.
+        ConfigError: An address or a key cannot be used, or there are no cookies where the settings
+            have them from.
     """
     settings = loaded.settings
     engines = _engines(loaded)
     reader = WorkerPageReader()
     stack.push_async_callback(reader.close)
-    fetcher = _fetcher(loaded, reader, own_port)
+    fetcher = _fetcher(loaded, reader, own_port, None)
     searcher: Searcher = engines
     if settings.cache.max_bytes:
         shelf = Shelf(
@@ -62,6 +68,8 @@ def web_parts(
             validity=timedelta(days=settings.cache.validity_days),
         )
         searcher, fetcher = CachedSearch(engines, shelf), CachedFetcher(fetcher, shelf)
+    if cookies := _cookies(loaded):
+        fetcher = PersonalFetcher(fetcher, _fetcher(loaded, reader, own_port, cookies), cookies)
     is_offered = settings.approvals.web_search != "block" and bool(engines.statuses())
 
     def state() -> WebState:
@@ -100,17 +108,43 @@ def _engines(loaded: Loaded) -> SearchService:
     return SearchService([makers[name](transport) for name in usable], Health())
 
 
-def _fetcher(loaded: Loaded, reader: PageReader, own_port: int | None) -> Fetcher:
+def _fetcher(
+    loaded: Loaded, reader: PageReader, own_port: int | None, cookies: UserCookies | None
+) -> Fetcher:
+    """`cookies`: go along to the sites that the user listed."""
     web = loaded.settings.web
     policy = AddressPolicy(
         allow_private=web.allow_private_addresses,
         forbidden=frozenset(_own_origins(loaded, own_port)),
     )
     transport = HttpTransport(policy, proxy=web.proxy)
-    plain = WebFetcher(transport, reader, policy)
+    plain = WebFetcher(
+        transport, reader, policy, cookies_for=cookies.cookies_for if cookies else no_cookies
+    )
     if (browser := _browser(loaded)) is None:
         return plain
-    return BrowserFetcher(plain, browser, transport, reader)
+    return BrowserFetcher(
+        plain,
+        browser,
+        transport,
+        reader,
+        cookies_of=cookies.cookies_of if cookies else no_browser_cookies,
+    )
+
+
+def _cookies(loaded: Loaded) -> UserCookies | None:
+    """
+    Raises:
+        ConfigError: The browser has no profile here, or a site is none.
+    """
+    web = loaded.settings.web
+    match web.cookies:
+        case "firefox":
+            return UserCookies(FirefoxCookies(Path.home()), web.cookie_sites)
+        case "chrome":
+            return UserCookies(ChromeCookies(Path.home()), web.cookie_sites)
+        case "off":
+            return None
 
 
 def _browser(loaded: Loaded) -> Browser | None:
