@@ -142,13 +142,16 @@ async def test_the_users_cookies_go_to_their_sites_alone_and_make_the_run_privat
 ) -> None:
     firefox_home(tmp_path, {"host": "mine.test", "value": "s3cr3t"})
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    async with OtterPage() as proxy, ScriptedServer([visit, "Done.", visit, "Done."]) as model:
+    async with OtterPage() as proxy, ScriptedServer([visit, "Done."] * 4) as model:
         loaded = settings(
             tmp_path, model.url, proxy=proxy.url, cookies="firefox", cookie_sites='["mine.test"]'
         )
-        mine = await visited(loaded, "http://mine.test/")
-        other = await visited(loaded, "http://other.test/")
-    assert [asked.headers.get("cookie") for asked in proxy.asked] == ["sid=s3cr3t", None]
+        kept = loaded.settings.model_copy(update={"cache": Cache(enabled=True)})
+        loaded = replace(loaded, settings=kept)
+        own, strange = "http://mine.test/", "http://other.test/"
+        mine, other, *_ = [await visited(loaded, url) for url in (own, strange, own, strange)]
+    sid = "sid=s3cr3t"  # asked anew each time; the other page is kept
+    assert [asked.headers.get("cookie") for asked in proxy.asked] == [sid, None, sid]
     assert (mine.labels, other.labels) == (("untrusted", "private"), ("untrusted",))
 
 

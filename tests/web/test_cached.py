@@ -109,7 +109,7 @@ def kept(store: SqliteStore) -> Kept:
         searcher=searcher,
         search=CachedSearch(searcher, shelf(store, clock)),
         fetcher=fetcher,
-        fetch=CachedFetcher(fetcher, shelf(store, clock), is_personal=lambda url: "//mine." in url),
+        fetch=CachedFetcher(fetcher, shelf(store, clock)),
     )
 
 
@@ -204,15 +204,6 @@ async def test_a_page_that_was_not_read_is_asked_for_again(kept: Kept, fault: Pa
     kept.fetcher.fault = None
     page = await kept.fetch.fetch("https://a.example/", egress=Ledger())
     assert page.is_cached is False
-
-
-@pytest.mark.parametrize("lands_on", ["", "https://mine.example/landed"])
-async def test_a_page_read_with_the_users_cookies_is_not_kept(kept: Kept, lands_on: str):
-    kept.fetcher.lands_on = lands_on
-    url = "https://a.example/" if lands_on else "https://mine.example/"
-    for _ in range(2):
-        page = await kept.fetch.fetch(url, egress=Ledger())
-        assert page.is_cached is False
 
 
 async def test_what_is_refused_by_its_address_is_not_looked_up(kept: Kept):

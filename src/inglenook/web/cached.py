@@ -7,7 +7,7 @@ it is from and how old it is, and it carries what the run had read that fetched 
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from inglenook.egress import Egress, OutgoingRequest
@@ -20,6 +20,7 @@ from inglenook.web.base import (
     SearchOutcome,
     SearchResult,
 )
+from inglenook.web.health import utc_now
 
 FORMAT = "1"
 """Of the values; part of their keys, so that another version's are not found."""
@@ -61,10 +62,6 @@ class WebCache(Protocol):
     ) -> None: ...
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Shelf:
     """A cache with its limits and a clock."""
@@ -72,7 +69,7 @@ class Shelf:
     cache: WebCache
     max_bytes: int
     validity: timedelta
-    now: Callable[[], datetime] = _utc_now
+    now: Callable[[], datetime] = utc_now
 
     async def get(
         self, kind: str, key: str, *, validity: timedelta | None = None
@@ -131,29 +128,21 @@ class CachedSearch:
 class CachedFetcher:
     """A `Fetcher` over another one, which is asked for what is not kept."""
 
-    def __init__(
-        self,
-        fetcher: Fetcher,
-        shelf: Shelf,
-        *,
-        is_personal: Callable[[str], bool] = lambda url: False,
-    ) -> None:
-        """`is_personal`: what this URL gives is read with the user's cookies; it is not kept."""
+    def __init__(self, fetcher: Fetcher, shelf: Shelf) -> None:
+        """`fetcher` reads as anybody would; what the user's cookies give goes past this one
+        (`personal.py`)."""
         self._fetcher = fetcher
         self._shelf = shelf
-        self._is_personal = is_personal
 
     def request(self, url: str) -> OutgoingRequest:
         return self._fetcher.request(url)
 
     async def fetch(self, url: str, *, egress: Egress) -> Page:
         key = self.request(url).url
-        if self._is_personal(key):
-            return await self._fetcher.fetch(url, egress=egress)
         if hit := await self._shelf.get("page", key):
             return _page(*hit)
         page = await self._fetcher.fetch(url, egress=egress)
-        if not (page.is_cached or self._is_personal(page.url)):
+        if not page.is_cached:
             value = {"url": page.url, "title": page.title, "text": page.text}
             await self._shelf.put("page", key, value, fetched_at=page.fetched_at, egress=egress)
         return page
