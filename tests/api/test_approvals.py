@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -53,6 +54,28 @@ async def test_a_wrong_decision_is_refused_by_name_and_the_call_still_waits(
         [item] = (await client.get("/api/approvals?status=pending")).json["items"]
         assert item["status"] == "pending"
         assert (await client.post(place, {"decision": "approve"})).status == 200
+
+
+@pytest.mark.parametrize("id", ["call/1", "/", "f.x:0?b#c", "é %2F", "c" * 512])
+async def test_a_call_is_decided_by_whatever_id_its_models_server_gave_it(
+    tmp_path: Path, id: str
+) -> None:
+    wire = Wire()
+    model = FunctionProvider(
+        lambda view: say("done") if results(view) else say("", call("web_search", id, query="old"))
+    )
+    async with bench(tmp_path, model, web=[SearchTool(wire)]) as b, serve(b) as client:
+        run = (await client.post("/api/runs?wait=true", BODY)).json
+        place = f"/api/runs/{run['id']}/approvals/{quote(id, safe='')}"
+        edit = {"query": "new"}
+        seen = await client.post(f"{place}/preview", {"arguments": edit})
+        assert seen.json["preview"] == 'Asks engine.test for "new".'
+        decided = await client.post(place, {"decision": "edit", "arguments": edit})
+        assert (decided.status, decided.json["call"]["id"]) == (200, id)
+        await b.service.wait(run["id"])
+        late = await client.post(place, {"decision": "deny"})
+        assert (late.status, "edited" in late.error["message"]) == (409, True)
+    assert wire.bodies == ["q=new"]
 
 
 async def test_an_edit_can_be_seen_before_it_is_decided(tmp_path: Path) -> None:

@@ -7,12 +7,14 @@ from fastapi import APIRouter, Path, Response
 from inglenook.api.bodies import DecisionBody, PreviewBody
 from inglenook.api.services import Served
 from inglenook.api.strict_json import JsonResponse, StrictRoute
+from inglenook.providers.calls import MAX_ID_CHARS
 from inglenook.store.base import ApprovalStatus
 
 router = APIRouter(prefix="/api", route_class=StrictRoute, tags=["approvals"])
 BY = "api"
 """Who decided, where no person is known by name."""
-CallId = Annotated[str, Path(max_length=200)]
+CallId = Annotated[str, Path(max_length=MAX_ID_CHARS)]
+"""As the model's server gave it, slashes and all: a segment of a path cannot hold those."""
 
 
 @router.get("/approvals")
@@ -26,7 +28,7 @@ async def list_approvals(services: Served, status: ApprovalStatus | None = None)
     return JsonResponse({"items": await services.runs.approvals(status)})
 
 
-@router.post("/runs/{run_id}/approvals/{call_id}/preview")
+@router.post("/runs/{run_id}/approvals/{call_id:path}/preview")
 async def preview_edit(
     run_id: str, call_id: CallId, body: PreviewBody, services: Served
 ) -> Response:
@@ -34,7 +36,7 @@ async def preview_edit(
     return JsonResponse(await services.runs.preview_edit(run_id, call_id, body.arguments))
 
 
-@router.post("/runs/{run_id}/approvals/{call_id}")
+@router.post("/runs/{run_id}/approvals/{call_id:path}")
 async def decide_approval(
     run_id: str, call_id: CallId, body: DecisionBody, services: Served
 ) -> Response:

@@ -135,7 +135,7 @@ async def _waiting_call(client: RunClient, run_id: str, call_id: str) -> dict[st
         if item["status"] != "pending":
             raise Conflict(
                 f"call {call_id!r} of run {run_id!r} is not pending any more: it is "
-                f"{item['status']}. The run went on with that."
+                f"{item['status']}; a call is decided once."
             )
         return item
     raise NotFound(

@@ -89,7 +89,7 @@ class ApprovalInbox:
                 present = await _timed_out(self._store, self._engine, present, now)
             raise Conflict(
                 f"call {call_id!r} of run {run_id!r} is not pending any more: it is "
-                f"{present.status}. The run went on with that.",
+                f"{present.status}; a call is decided once.",
                 field="decision",
             ) from error
         await _wake(self._store, self._engine, decided)
