@@ -1,0 +1,255 @@
+"""Pairs of questions, made for the content gate: those that ask something else, and paraphrases.
+
+Every second pair of each list is held out: nothing in the gate was changed because of one.
+"""
+
+from itertools import product
+
+Pair = tuple[str, str]
+
+_POLARITY = [
+    ("on", "off"), ("before", "after"), ("with", "without"), ("more", "less"), ("over", "under"),
+    ("during", "after"), ("up", "down"), ("inside", "outside"),
+]  # fmt: skip
+_OPPOSITES = [
+    ("enable", "disable"), ("safe", "unsafe"), ("legal", "illegal"), ("increase", "decrease"),
+    ("import", "export"), ("cheapest", "most expensive"), ("oldest", "newest"), ("lock", "unlock"),
+    ("allowed", "forbidden"), ("install", "uninstall"), ("rise", "fall"), ("maximum", "minimum"),
+]  # fmt: skip
+OTHER_QUESTIONS: list[Pair] = [
+    *((f"Should I take vitamin D {a} exercise?", f"Should I take vitamin D {b} exercise?")
+      for a, b in _POLARITY),
+    *((f"How does one {a} a filter in the new model?", 
+       f"How does one {b} a filter in the new model?")
+      for a, b in _OPPOSITES),
+    *((f"What happened to prices {a} in {b}?", f"What happened to prices {a} in {c}?")
+      for a, (b, c) in product(["of milk", "of gas"], [("2019", "2020"), ("May", "June"),
+                                                        ("Spain", "Italy"), ("Q1", "Q2")])),
+    *((f"Flights {p} Paris {q} London", f"Flights {p} London {q} Paris")
+      for p, q in [("from", "to"), ("between", "and"), ("into", "over"), ("via", "to")]),
+    *((f"{a} vs {b} for web servers", f"{b} vs {a} for web servers")
+      for a, b in [("Rust", "Go"), ("nginx", "Apache"), ("HTTP/2", "HTTP/3")]),
+    ("Is it NOT safe to take ibuprofen with aspirin?",
+     "Is it safe to take ibuprofen with aspirin?"),
+    ("How to migrate from MySQL to Postgres", "How to migrate from Postgres to MySQL"),
+    ("turn on dark mode", "turn off dark mode"),
+    ("Is Python faster than Java?", "Is Java faster than Python?"),
+    ("Who sued Apple?", "Who did Apple sue?"),
+    ("Did Germany invade Poland?", "Did Poland invade Germany?"),
+    ("Do cats eat mice?", "Do mice eat cats?"),
+    ("What changed in Python 3.11?", "What changed in Python 3.12?"),
+    ("What changed in Python 3.1?", "What changed in Python 3.11?"),
+    ("Is 10 mg of melatonin too much?", "Is 10 g of melatonin too much?"),
+    ("Is 5 mg of melatonin too much?", "Is 10 mg of melatonin too much?"),
+    ("Boiling point at 5 bar", "Boiling point at -5 bar"),
+    ("What is 5 °C in Fahrenheit?", "What is 5 °F in Fahrenheit?"),
+    ("events on 2024-05-01", "events on 2024-01-05"),
+    ("World War I casualties", "World War II casualties"),
+    ("World War I casualties", "World War casualties"),
+    ("Vitamin A deficiency symptoms", "Vitamin deficiency symptoms"),
+    ("Vitamin A deficiency symptoms", "Vitamin B deficiency symptoms"),
+    ("benefits for people in the US", "benefits for people in the EU"),
+    ("How old is William?", "How old is Williams?"),
+    ("Population of Georgia the country", "Population of Georgia the state"),
+    ("age of the universe", "age of the university"),
+    ("How do organs work?", "How do organizations work?"),
+    ("When did Einstein die?", "Where did Einstein die?"),
+    ("How did Einstein die?", "When did Einstein die?"),
+    ("Who is the CEO of Intel?", "Who was the CEO of Intel?"),
+    ("Can I grow tomatoes indoors?", "Can I grow tomatoes indoors in winter?"),
+    ("Visa rules for Japan", "Visa rules for Japan for students"),
+    ("Best laptops", "Best laptops under 1000 euros"),
+    ("research funding in Germany", "funding in Germany"),
+    ("cancer research", "cancer"),
+    ("World Bank report 2020", "World Bank 2020"),
+    ("search engines market share", "engines market share"),
+    ("Learn to code in C", "Learn to code in C++"),
+    ("C# pattern matching", "C pattern matching"),
+    ("What does \"to be or not\" mean?", "What does \"not to be\" mean?"),
+    ("cats or dogs as pets", "cats and dogs as pets"),
+    ("Is only red wine healthy?", "Is red wine healthy?"),
+    ("Do all birds fly?", "Do some birds fly?"),
+    ("must I file taxes", "can I file taxes"),
+    ("Why don't plants need light?", "Why do plants need light?"),
+    ("Isn't coffee healthy?", "Is coffee healthy?"),
+    ("Can't dogs eat grapes?", "Can dogs eat grapes?"),
+    ("How high is Mont Blanc?", "How far is Mont Blanc?"),
+    ("GPT-3 parameters", "GPT-4 parameters"),
+    ("iPhone 14 battery life", "iPhone 15 battery life"),
+    ("distance from earth to moon", "distance from earth to mars"),
+    ("the first president of France", "the last president of France"),
+    ("height of the Eiffel Tower in feet", "height of the Eiffel Tower in metres"),
+    ("drugs approved in Germany and banned in France",
+     "drugs approved in France and banned in Germany"),
+    ("Is it true that dogs dream?", "Is it false that dogs dream?"),
+    ("non-smokers life expectancy", "smokers life expectancy"),
+    ("anti-nuclear movement", "nuclear movement"),
+    ("non-linear regression", "linear regression"),
+    # German
+    ("Ist Ibuprofen mit Aspirin sicher?", "Ist Ibuprofen mit Aspirin nicht sicher?"),
+    ("Flüge von Berlin nach Rom", "Flüge von Rom nach Berlin"),
+    ("Warum gibt es keine Wölfe in England?", "Warum gibt es Wölfe in England?"),
+    ("Medikamente vor dem Essen", "Medikamente nach dem Essen"),
+    ("Kaffee mit Milch", "Kaffee ohne Milch"),
+    ("Wie funktioniert Windows 10?", "Wie funktioniert Windows 11?"),
+    ("Wann starb Goethe?", "Wo starb Goethe?"),
+    ("Darf man im Park grillen?", "Muss man im Park grillen?"),
+    ("Wer verklagte Apple?", "Wen verklagte Apple?"),
+    ("Mehr Steuern für Reiche", "Weniger Steuern für Reiche"),
+    # French
+    ("Le café est-il bon pour la santé ?", "Le café n'est-il pas bon pour la santé ?"),
+    ("Trains de Paris à Lyon", "Trains de Lyon à Paris"),
+    ("Vivre avec le diabète", "Vivre sans le diabète"),
+    ("Que faire avant une opération ?", "Que faire après une opération ?"),
+    ("Quand est mort Napoléon ?", "Où est mort Napoléon ?"),
+    ("PHP 7 et Symfony", "PHP 8 et Symfony"),
+    ("plus de sel dans le pain", "moins de sel dans le pain"),
+    ("le frère de Jeanne", "la sœur de Jeanne"),
+    # Spanish
+    ("¿Es seguro el agua de Madrid?", "¿No es seguro el agua de Madrid?"),
+    ("vuelos de Madrid a Lima", "vuelos de Lima a Madrid"),
+    ("café con azúcar", "café sin azúcar"),
+    ("el hermano de Lorca", "la hermana de Lorca"),
+    ("antes del parto", "después del parto"),
+    ("¿Cuándo murió Cervantes?", "¿Dónde murió Cervantes?"),
+    ("más impuestos para bancos", "menos impuestos para bancos"),
+    ("población de España en 1990", "población de España en 1991"),
+    # Italian
+    ("Il vino fa bene?", "Il vino non fa bene?"),
+    ("treni da Roma a Milano", "treni da Milano a Roma"),
+    ("pasta con glutine", "pasta senza glutine"),
+    ("prima della guerra", "dopo la guerra"),
+    ("più tasse per tutti", "meno tasse per tutti"),
+    ("un ragazzo di Napoli", "una ragazza di Napoli"),
+    ("Quando è morto Dante?", "Dove è morto Dante?"),
+    # Dutch
+    ("Is melk gezond?", "Is melk niet gezond?"),
+    ("treinen van Utrecht naar Gent", "treinen van Gent naar Utrecht"),
+    ("leven met honden", "leven zonder honden"),
+    ("voor de oorlog", "na de oorlog"),
+    ("Waarom is er geen sneeuw?", "Waarom is er sneeuw?"),
+    ("meer belasting op vlees", "minder belasting op vlees"),
+    # Portuguese
+    ("O leite faz bem?", "O leite não faz bem?"),
+    ("voos de Lisboa para Porto", "voos de Porto para Lisboa"),
+    ("café com açúcar", "café sem açúcar"),
+    ("antes da guerra", "depois da guerra"),
+    ("mais impostos sobre carne", "menos impostos sobre carne"),
+    # Russian
+    ("Кофе полезен для сердца?", "Кофе не полезен для сердца?"),
+    ("поезда из Москвы в Казань", "поезда из Казани в Москву"),
+    ("чай с сахаром", "чай без сахара"),
+    ("до войны в Европе", "после войны в Европе"),
+    ("Когда умер Пушкин?", "Где умер Пушкин?"),
+    ("Windows 10 и Linux", "Windows 11 и Linux"),
+    # Polish, Swedish, Danish, Norwegian
+    ("Czy mleko jest zdrowe?", "Czy mleko nie jest zdrowe?"),
+    ("pociągi z Krakowa do Gdańska", "pociągi z Gdańska do Krakowa"),
+    ("kawa z cukrem", "kawa bez cukru"),
+    ("Är mjölk nyttigt?", "Är mjölk inte nyttigt?"),
+    ("tåg från Lund till Malmö", "tåg från Malmö till Lund"),
+    ("kaffe med socker", "kaffe utan socker"),
+    ("Er mælk sundt?", "Er mælk ikke sundt?"),
+    ("tog fra Aarhus til Odense", "tog fra Odense til Aarhus"),
+    ("livet med hund", "livet uden hund"),
+    ("Er melk sunt?", "Er melk ikke sunt?"),
+    ("tog fra Oslo til Bergen", "tog fra Bergen til Oslo"),
+    ("livet med hund i Norge", "livet uten hund i Norge"),
+    # others
+    ("咖啡对健康有益吗", "咖啡对健康无益吗"),
+    ("从北京到上海的火车", "从上海到北京的火车"),
+    ("コーヒーは体に良いですか", "コーヒーは体に良くないですか"),
+    ("東京から大阪への電車", "大阪から東京への電車"),
+    ("커피는 건강에 좋은가요", "커피는 건강에 안 좋은가요"),
+    ("هل القهوة مفيدة", "هل القهوة غير مفيدة"),
+]  # fmt: skip
+
+_TOPICS = {
+    "en": (
+        [
+            "the history of the Roman aqueducts", "heat pumps in old houses",
+            "the causes of the French Revolution", "solar panels on balconies",
+            "the life cycle of sea turtles", "quantum error correction",
+            "the economy of Norway", "rainwater harvesting for gardens",
+        ],
+        [
+            "{}", "Please tell me about {}", "Can you give me a detailed report on {}?",
+            "I would like to know about {}", "Write a comprehensive overview of {}, please",
+            "Give me information about {} with sources",
+        ],
+    ),
+    "de": (
+        ["Wärmepumpen in alten Häusern", "die Geschichte der Hanse", "Solarzellen auf Balkonen",
+         "die Ursachen der Inflation"],
+        ["{}", "Bitte gib mir einen ausführlichen Bericht über {}",
+         "Erkläre mir bitte {}", "Kannst du mir einen Überblick über {} geben?",
+         "Recherche zu {}"],
+    ),
+    "fr": (
+        ["l'histoire des aqueducs romains", "les panneaux solaires sur les balcons",
+         "la vie des tortues de mer"],
+        ["{}", "Explique-moi {}", "Donne-moi un rapport détaillé sur {}",
+         "Pouvez-vous me donner des informations sur {} ?"],
+    ),
+    "es": (
+        ["la historia de los acueductos romanos", "la economía de Noruega",
+         "las causas de la guerra civil"],
+        ["{}", "Por favor, explica {}", "Escribe un informe detallado sobre {}",
+         "Quiero saber más sobre {}"],
+    ),
+    "it": (
+        ["la storia degli acquedotti romani", "la vita delle tartarughe marine"],
+        ["{}", "Spiegami {}", "Scrivi una relazione dettagliata su {}, per favore"],
+    ),
+    "nl": (
+        ["de geschiedenis van de Romeinse aquaducten", "zonnepanelen op balkons"],
+        ["{}", "Vertel mij alsjeblieft over {}", "Geef mij een overzicht over {}"],
+    ),
+    "pt": (
+        ["a história dos aquedutos romanos", "a economia da Noruega"],
+        ["{}", "Por favor, explique {}", "Escreva um relatório detalhado sobre {}"],
+    ),
+    "ru": (
+        ["солнечные панели на балконах", "история римских акведуков"],
+        ["{}", "Пожалуйста, объясни {}", "{}, подробно"],
+    ),
+}  # fmt: skip
+PARAPHRASES: list[Pair] = [
+    *((topic, frame.format(topic)) for topics, frames in _TOPICS.values()
+      for topic in topics for frame in frames[1:]),
+    ("What are the side effects of aspirin?", "aspirin side effects"),
+    ("What are the side effects of aspirin?", "Tell me about aspirin's side effects"),
+    ("What is the population of Berlin?", "Berlin's population"),
+    ("What is the VAT rate in Germany?", "In Germany, what is the VAT rate?"),
+    ("How to install Docker on Debian", "How do I install Docker on Debian?"),
+    ("How to install Docker on Debian", "how can I install docker on debian"),
+    ("What is the capital of Australia?", "the capital of Australia"),
+    ("What's the capital of Australia?", "What is the capital of Australia?"),
+    ("Can't dogs eat grapes?", "Can not dogs eat grapes"),
+    ("How does a heat pump work?", "How do heat pumps work?"),
+    ("Explain how a heat pump works", "How does a heat pump work?"),
+    ("What is the main cause of the war?", "What is the cause of the war?"),
+    ("flights from Paris to London in May", "In May, flights from Paris to London"),
+    ("How high is the Eiffel Tower?", "how high is the eiffel tower"),
+    ("Who wrote Don Quixote?", "Please tell me who wrote Don Quixote"),
+    ("Do I need a visa for Japan?", "do i need a visa for japan?"),
+    ("Why is the sky blue?", "Can you explain why the sky is blue?"),
+    ("cheapest phone plan", "cheapest phone plans"),
+    ("safe temperature for chicken", "What is the safe temperature for chicken?"),
+    ("What changed in Python 3.12?", "Could you tell me what changed in Python 3.12?"),
+    ("Is it safe to eat raw eggs?", "is it safe to eat raw eggs"),
+    ("Was ist die Hauptstadt von Peru?", "die Hauptstadt von Peru"),
+    ("Wie funktioniert eine Wärmepumpe?", "Erkläre mir, wie eine Wärmepumpe funktioniert"),
+    ("Wie hoch ist der Eiffelturm?", "wie hoch ist der eiffelturm"),
+    ("Quelle est la capitale du Pérou ?", "la capitale du Pérou"),
+    ("¿Cuál es la capital de Perú?", "la capital de Perú"),
+    ("Qual è la capitale del Perù?", "la capitale del Perù"),
+    ("Wat is de hoofdstad van Peru?", "de hoofdstad van Peru"),
+    ("Qual é a capital do Peru?", "a capital do Peru"),
+    ("Vad är Perus huvudstad?", "Berätta, vad är Perus huvudstad?"),
+]  # fmt: skip
+
+
+def halves(pairs: list[Pair]) -> tuple[list[Pair], list[Pair]]:
+    """Those that the gate was tuned on, and those that it was not."""
+    return pairs[::2], pairs[1::2]
