@@ -28,6 +28,7 @@ from inglenook.providers.base import (
     TextDelta,
 )
 from inglenook.providers.catalogue import ModelCatalogue
+from inglenook.research.report_cache import ReportCache
 from inglenook.run_context import RunContext
 from inglenook.run_request import ApprovalRules, RequestLimits, RunRequest
 from inglenook.runs.in_process import InProcessEngine
@@ -258,6 +259,7 @@ async def bench(
     tool_result_tokens: int | None = None,
     rules: ApprovalRules = NO_RULES,
     approval_clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    reports: Callable[[SqliteStore], ReportCache] | None = None,
 ) -> AsyncGenerator[Bench, None]:
     store = SqliteStore(home)
     owners = Owners(home)
@@ -280,6 +282,7 @@ async def bench(
         tool_result_tokens=tool_result_tokens,
         rules=rules,
         approval_clock=approval_clock,
+        reports=reports(store) if reports else None,
     )
     try:
         async with parts.engine:

@@ -255,6 +255,23 @@ class GuardrailObjected(Event):
     text: str
 
 
+class ReportReused(Event):
+    """The run is answered by an earlier report, without a model or a request."""
+
+    type: Literal["report_reused"] = "report_reused"
+    match: Literal["exact", "embedding", "words"]
+    percent: int
+    key: str
+    """The words that the report is kept under."""
+    fetched_at: datetime
+    explanation: str
+    answer: str
+    """The report, behind a line that says where it comes from."""
+    sources: tuple[Source, ...] = ()
+    labels: tuple[Label, ...] = ()
+    """What the run had read that made it."""
+
+
 class RunWaiting(Event):
     type: Literal["run_waiting"] = "run_waiting"
     reason: Reason
@@ -293,6 +310,7 @@ RunEvent: TypeAlias = Annotated[
     | WindowServed
     | ContextCompacted
     | GuardrailObjected
+    | ReportReused
     | RunWaiting
     | RunResumed
     | RunFinished,

@@ -68,3 +68,11 @@ def test_a_command_loads_no_web_framework():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == "[]\n", done.stderr
+
+
+@pytest.mark.parametrize("is_on", [False, True])
+async def test_reports_are_cached_only_where_the_cache_is_on(tmp_path: Path, is_on: bool):
+    home = {"INGLENOOK_HOME": str(tmp_path), "INGLENOOK_KNOWLEDGE__EMBEDDER": "none"}
+    loaded = load(environment=home | {"INGLENOOK_CACHE__ENABLED": str(is_on).lower()})
+    async with open_runtime(loaded) as runtime:
+        assert (runtime.reports is not None) == is_on

@@ -28,6 +28,8 @@ class Reading:
     def __init__(self) -> None:
         self.labels: set[Label] = set()
         """One set for the whole run, so that who holds it sees it grow."""
+        self.pages = 0
+        """How many were read."""
         self._private: dict[str, None] = {}
         """Titles of the private things that were read, in order."""
         self._origins: dict[str, Origin] = {}
@@ -51,6 +53,7 @@ class Reading:
             self._know(found, "search" if tool == SEARCH else "page")
             # of a page alone: other texts may repeat what the model wrote, an address among it
             if tool == VISIT and not result.is_error:
+                self.pages += 1
                 self._know(urls_in(result.result), "page")
 
     @property

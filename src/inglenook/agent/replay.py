@@ -23,6 +23,7 @@ from inglenook.events import (
     ModelReplied,
     ModelRequested,
     PromptBuilt,
+    ReportReused,
     RunEvent,
     RunFinished,
     RunStarted,
@@ -56,6 +57,8 @@ async def replay(
         ReplayMismatch: The first event that is missing or differs, and how.
         InvalidRequest: The log is no replayable run (not finished, or erased).
     """
+    if reused := next((event for event in events if isinstance(event, ReportReused)), None):
+        return _again(events, reused)
     record = Record(events)
     prompt = record.prompt
     state = RunState([record.started, prompt])
@@ -95,6 +98,24 @@ async def replay(
     if again != finished:
         raise ReplayMismatch(_difference("run_finished", finished, again))
     return answer
+
+
+def _again(events: Sequence[RunEvent], reused: ReportReused) -> str:
+    """A run that an earlier report answered: no model was asked and no tool called.
+
+    Raises:
+        ReplayMismatch, InvalidRequest: As `replay`.
+    """
+    finished = events[-1]
+    if not isinstance(finished, RunFinished):
+        raise InvalidRequest("the run has not ended yet; only finished runs are replayed")
+    state = RunState(event for event in events if not isinstance(event, RunFinished))
+    again = finished.model_copy(
+        update={"answer": state.answer, "sources": cited_sources(state.answer, state.sources)}
+    )
+    if again != finished:
+        raise ReplayMismatch(_difference("run_finished", finished, again))
+    return reused.answer
 
 
 class EndOfRecord(Exception):

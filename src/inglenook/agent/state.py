@@ -27,6 +27,7 @@ from inglenook.events import (
     ModelReplied,
     ModelRequested,
     PromptBuilt,
+    ReportReused,
     RunEvent,
     RunFinished,
     RunStarted,
@@ -77,6 +78,8 @@ class RunState:
         self.reading = Reading()
         self.asked = AskedCalls()
         self.window = WindowState()
+        self.reused: ReportReused | None = None
+        """The earlier report that answers the run."""
         self.fixed = 0
         """Messages at the start of `messages` that stay, whatever happens."""
         self.results: dict[str, str] = {}
@@ -184,6 +187,11 @@ class RunState:
         match event:
             case ChildStarted() | ChildFinished():
                 self._apply_child(event)
+            case ReportReused():
+                self.reused = event
+                self.last_text = event.answer
+                self.sources.extend(event.sources)
+                self.reading.labels.update(event.labels)
             case ApprovalRequested() | ApprovalDecided() | EgressStarted():
                 self.asked.apply(event)
             case _:

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from inglenook.agent.approvals import DEFAULT_TIMEOUT_S, Approving
 from inglenook.agent.assistant import Assistant, Toolbox
+from inglenook.agent.base import Agent
 from inglenook.agent.delegate import ChildAgent, DelegateTool
 from inglenook.agent.guardrails import standard_guardrails
 from inglenook.agent.replay import replay
@@ -15,6 +16,8 @@ from inglenook.context.compaction import Compacting
 from inglenook.events import RunEvent
 from inglenook.knowledge.base import Knowledge
 from inglenook.providers.catalogue import ModelCatalogue
+from inglenook.research.cached_research import CachedResearch
+from inglenook.research.report_cache import ReportCache
 from inglenook.research.sub_agent import research_agent
 from inglenook.research.web_research import WebResearchTool
 from inglenook.run_request import ApprovalRules, RequestLimits
@@ -59,6 +62,7 @@ def wire_runs(
     rules: ApprovalRules,
     strategy_limits: Mapping[str, RequestLimits] | None = None,
     tool_result_tokens: int | None = None,
+    reports: ReportCache | None = None,
     approval_timeout_s: float = DEFAULT_TIMEOUT_S,
     approval_clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> RunParts:
@@ -74,7 +78,7 @@ def wire_runs(
         approving=approving,
         tool_result_tokens=tool_result_tokens,
     )
-    research = research_agent(
+    research: Agent = research_agent(
         models=models,
         knowledge=knowledge,
         toolbox=toolbox,
@@ -82,6 +86,8 @@ def wire_runs(
         approving=approving,
         tool_result_tokens=tool_result_tokens,
     )
+    if reports is not None and toolbox.web_tools():
+        research = CachedResearch(research, reports, RESEARCH)
     supervisor = RunSupervisor(
         store=store,
         broadcast=broadcast,

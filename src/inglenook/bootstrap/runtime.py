@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 
 import aiohttp
@@ -17,6 +18,7 @@ from inglenook.bootstrap.web import WebParts, web_parts
 from inglenook.errors import ConfigError, StoreError
 from inglenook.knowledge.all_private import AllPrivate
 from inglenook.knowledge.base import Knowledge, Retriever
+from inglenook.knowledge.embedder import BuiltinEmbedder
 from inglenook.knowledge.embedder_choice import EmbedderChoice, choose_embedder
 from inglenook.knowledge.local import LocalKnowledge
 from inglenook.knowledge.open_webui import OpenWebUIKnowledge
@@ -24,6 +26,7 @@ from inglenook.providers.catalogue import ModelCatalogue
 from inglenook.providers.demo_model import DemoModel
 from inglenook.providers.transport import open_session
 from inglenook.providers.weights_file import Report
+from inglenook.research.report_cache import ReportCache
 from inglenook.run_request import ApprovalRules, RequestLimits
 from inglenook.runs.doctor import Check
 from inglenook.runs.in_process import InProcessEngine
@@ -54,6 +57,8 @@ class Runtime:
     assistant: Assistant
     doctor: Callable[[], Awaitable[list[Check]]]
     web: Callable[[], WebState]
+    reports: ReportCache | None
+    """None where nothing is kept."""
 
 
 @asynccontextmanager
@@ -85,6 +90,7 @@ async def open_runtime(
         knowledge, library, embedding = await _knowledge(loaded, session, stack)
         web = web_parts(loaded, store, stack, own_port)
         toolbox = StandardToolbox(web)
+        reports = _report_cache(loaded, store, embedding)
         parts = wire_runs(
             store=store,
             owners=owners,
@@ -96,6 +102,7 @@ async def open_runtime(
             strategy_limits={RESEARCH.name: _research_limits(loaded)},
             tool_result_tokens=loaded.settings.limits.tool_result_tokens,
             rules=_rules(loaded),
+            reports=reports,
             approval_timeout_s=loaded.settings.approvals.timeout_s,
         )
         await stack.enter_async_context(parts.engine)
@@ -118,6 +125,7 @@ async def open_runtime(
                 search=web.engines,
             ),
             web=web.state,
+            reports=reports,
         )
 
 
@@ -154,6 +162,25 @@ class StandardToolbox:
 
     def delegate_tools(self) -> Sequence[Tool]:
         return self.delegates
+
+
+def _report_cache(
+    loaded: Loaded, store: SqliteStore, embedding: EmbedderChoice | None
+) -> ReportCache | None:
+    cache = loaded.settings.cache
+    if not cache.max_bytes:
+        return None
+    # any other embedder works behind HTTP: questions would leave this process unasked
+    builtin = embedding.embedder if embedding else None
+    return ReportCache(
+        store,
+        max_bytes=cache.max_bytes,
+        validity=timedelta(days=cache.validity_days),
+        embedding_percent=cache.embedding_percent,
+        jaccard_percent=cache.jaccard_percent,
+        min_overlap=cache.min_overlap,
+        embedder=builtin if isinstance(builtin, BuiltinEmbedder) else None,
+    )
 
 
 def _silent(_: object) -> None: ...

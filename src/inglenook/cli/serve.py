@@ -113,6 +113,8 @@ async def _background(
             group.create_task(_ready_model(runtime, examples, progress)),
             group.create_task(runtime.engine.keep_recovering()),
         ]
+        if runtime.reports is not None:
+            tasks.append(group.create_task(runtime.reports.keep_embedding()))
         if runtime.library is not None:
             tasks.append(group.create_task(runtime.library.embed_behind()))
         try:

@@ -84,6 +84,11 @@ class BuiltinEmbedder:
         self._loading = threading.Lock()
         self._is_closed = False
 
+    @property
+    def is_warm(self) -> bool:
+        """The model is loaded, so that a question is embedded at once."""
+        return self._model is not None
+
     async def embed_query(self, text: str, egress: Egress | None = None) -> Vectors:
         loop = asyncio.get_running_loop()
         with _translated():

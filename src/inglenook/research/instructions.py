@@ -7,6 +7,8 @@ from inglenook.messages import Message
 
 HISTORY_CHARS = 4_000
 """Of the conversation that a research task comes out of: enough to know what "it" is."""
+_HISTORY = "CONVERSATION HISTORY\n"
+_QUERY = "CURRENT QUERY\n"
 EASY_FROM_STEPS = 20
 """From more steps than these on a simple question is to leave half of them unused."""
 
@@ -46,6 +48,18 @@ def research_prompt(given: PromptParts) -> str:
     return "\n\n".join(parts)
 
 
+def split_task(text: str) -> tuple[str, str]:
+    """The conversation before a task and its question, out of `task_text` or of a user's message.
+
+    A conversation that says nothing but the question is none.
+    """
+    head, mark, query = text.partition(_QUERY)
+    if not mark or (head and not head.startswith(_HISTORY)):
+        return "", text
+    history = head.removeprefix(_HISTORY).strip()
+    return "" if history == f"user: {query.strip()}" else history, query
+
+
 def task_text(query: str, messages: Sequence[Message]) -> str:
     """A research task out of a conversation: its end, in which "it" and "there" have a meaning."""
     said = "\n\n".join(
@@ -55,5 +69,5 @@ def task_text(query: str, messages: Sequence[Message]) -> str:
     )
     if len(said) > HISTORY_CHARS:
         said = "..." + said[-HISTORY_CHARS:]
-    history = f"CONVERSATION HISTORY\n{said}\n\n" if said else ""
-    return f"{history}CURRENT QUERY\n{query}"
+    history = f"{_HISTORY}{said}\n\n" if said else ""
+    return f"{history}{_QUERY}{query}"

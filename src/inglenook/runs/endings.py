@@ -82,6 +82,8 @@ async def worked_to_end(
 
 
 def _summary(state: RunState) -> str:
+    if state.reused is not None:
+        return state.reused.explanation
     calls = f"{state.tool_calls} tool call{'s' if state.tool_calls != 1 else ''}"
     summary = f"Answered after {state.steps} step{'s' if state.steps != 1 else ''} and {calls}."
     note = caveat(state.last_finish_reason)

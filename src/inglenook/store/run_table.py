@@ -12,6 +12,7 @@ from typing import Any
 
 from inglenook.events import (
     ENDED,
+    ReportReused,
     RunEvent,
     RunFinished,
     RunResumed,
@@ -25,7 +26,7 @@ from inglenook.store.base import RunRow
 from inglenook.store.columns import stamp, storable
 
 LEASE_S = 30.0
-_EVENTS_OF_THE_ROW = (RunFinished, RunWaiting, RunResumed, ToolFinished)
+_EVENTS_OF_THE_ROW = (RunFinished, RunWaiting, RunResumed, ToolFinished, ReportReused)
 _COLUMNS = (
     "id, session, parent, user, title, model, strategy, status, reason, explanation, "
     "created_at, finished_at, owner, epoch, lease_until, labels"
@@ -147,7 +148,7 @@ def keep_in_step(db: sqlite3.Connection, run_id: str, event: RunEvent, at: str) 
         )
     elif isinstance(event, RunResumed):
         db.execute("UPDATE runs SET status = 'running', reason = NULL WHERE id = ?", (run_id,))
-    elif isinstance(event, ToolFinished):
+    elif isinstance(event, ToolFinished | ReportReused):
         stored = db.execute("SELECT labels FROM runs WHERE id = ?", (run_id,))
         labels = _union(stored, event.labels)
         db.execute("UPDATE runs SET labels = ? WHERE id = ?", (json.dumps(labels), run_id))
