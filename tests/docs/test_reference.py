@@ -22,7 +22,7 @@ TABLES: Mapping[str, type[BaseModel]] = {"models": Model, "agents.NAME": ChildAg
 
 def test_the_api_page_lists_the_addresses_that_there_are():
     served = {
-        f"{method} {route.path}"
+        f"{method} {route.path_format}"
         for router in ROUTERS
         for route in router.routes
         if isinstance(route, APIRoute)
