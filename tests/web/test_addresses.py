@@ -149,3 +149,26 @@ def test_our_own_servers_are_never_read_from(
 ) -> None:
     policy = AddressPolicy(allow_private=True, forbidden=frozenset({forbidden}))
     assert _is_allowed(asked, policy, 8420) is is_allowed
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1.nip.io",
+        "app-10-0-0-1.sslip.io",
+        "169.254.169.254.nip.io",
+        "www.192.168.1.1.xip.test",
+        "a-192-168-0-7.b.test",
+    ],
+)
+def test_a_name_that_spells_a_private_address_is_refused_before_it_is_looked_up(host: str) -> None:
+    with pytest.raises(TransportError, match="names an address") as raised:
+        AddressPolicy().check_url(parse_url(f"http://{host}/"))
+    assert raised.value.fault == "refused"
+
+
+@pytest.mark.parametrize(
+    "host", ["8.8.8.8.nip.io", "v10-0-0-1x.test", "release-2-10.test", "ip-8-8-4-4.isp.test"]
+)
+def test_a_name_that_spells_a_public_address_or_none_is_a_name(host: str) -> None:
+    AddressPolicy().check_url(parse_url(f"http://{host}/"))

@@ -6,6 +6,7 @@ https://www.iana.org/assignments/iana-ipv4-special-registry
 https://www.iana.org/assignments/iana-ipv6-special-registry
 """
 
+import re
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
@@ -57,6 +58,10 @@ _PRIVATE: tuple[tuple[IPv4Network | IPv6Network, str], ...] = tuple(
         ("fc00::/7", "a private address"),
     )
 )
+_WRITTEN_ADDRESS = re.compile(r"(?<![0-9a-z])(\d{1,3}(?:[.-]\d{1,3}){3})(?![0-9a-z])")
+"""An address spelled inside of a name: services such as nip.io lead `127.0.0.1.nip.io` and
+`app-10-0-0-1.nip.io` there. What such a name resolves to is judged all the same; this refuses it
+also where it does not resolve, and before a look-up tells anybody of it."""
 _PUBLIC_IPV6 = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
 _ISATAP = 0x00005EFE
@@ -110,6 +115,10 @@ class AddressPolicy:
     def _check_name(self, url: WebUrl) -> None:
         if url.host in _METADATA_NAMES:
             raise _refused(url, f"{url.host} is a name at which clouds give out keys")
+        for spelled in _WRITTEN_ADDRESS.finditer(url.host):
+            address = as_ip(spelled[1].replace("-", "."))
+            if address is not None and (what := self._objection(address)) is not None:
+                raise _refused(url, f"{url.host} names an address: {what}")
         if self.allow_private:
             return
         if "." not in url.host or any(url.host.endswith(f".{suffix}") for suffix in _LOCAL_NAMES):
