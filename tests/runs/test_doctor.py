@@ -19,12 +19,13 @@ from inglenook.providers.model_memory import ModelMemory
 from inglenook.providers.scripted import ScriptedProvider
 from inglenook.providers.speed import MeasuredProvider
 from inglenook.run_request import RunPermissions
-from inglenook.runs.doctor import Check, check_models, check_web_search
+from inglenook.runs.doctor import Check, check_browser, check_models, check_web_search
 from inglenook.runs.starting import new_run_id, queued_row, run_started
 from inglenook.settings.load import load
 from inglenook.store.sqlite import SqliteStore
 from inglenook.web.health import EngineHealth
 from inglenook.web.search import EngineStatus
+from inglenook.web.tab import BrowserError
 from tests.cli.program import NOBODY
 from tests.fake_open_webui import FakeBase, FakeOpenWebUI
 from tests.scripted_server import ScriptedServer
@@ -333,3 +334,15 @@ async def test_a_run_that_nobody_works_on_is_told_with_what_takes_it_up(tmp_path
     assert check.state == "warn"
     assert check.why == "in-process; 1 unfinished run, and no server runs here"
     assert "inglenook serve" in check.fix
+
+
+async def test_the_browser_that_is_set_is_looked_for(tmp_path: Path):
+    def missing() -> str:
+        raise BrowserError("no Chromium was found; install it")
+
+    assert "browser" not in await checks_of(tmp_path, {})
+    found = await check_browser(lambda: "/usr/bin/chromium", None)
+    assert (found.state, found.why.split(";")[0]) == ("ok", "/usr/bin/chromium")
+    lost = await check_browser(missing, None)
+    assert (lost.state, lost.fix) == ("warn", "no Chromium was found; install it")
+    assert "port 9222" in (await check_browser(missing, 9222)).why

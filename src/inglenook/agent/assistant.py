@@ -39,6 +39,7 @@ RESULT_SHARE = 4
 MIN_RESULT_CHARS, MAX_RESULT_CHARS = 1_000, 60_000
 WEB_IS_OFF = "web access is off; only the user can turn it on, for one run at a time."
 WEB_IS_BLOCKED = "the operator blocks web search."
+NO_ENGINE = "no search engine is configured ([web] engines)."
 
 
 class Toolbox(Protocol):
@@ -49,7 +50,7 @@ class Toolbox(Protocol):
     def document_tools(self, retriever: Retriever) -> Sequence[Tool]: ...
 
     def web_tools(self) -> Sequence[Tool]:
-        """Empty where the operator blocks them."""
+        """Empty where the operator blocks them, or no search engine can be asked."""
         ...
 
     def delegate_tools(self) -> Sequence[Tool]: ...
@@ -240,7 +241,7 @@ class Assistant:
     def _why_no_web(self, permissions: RunPermissions) -> str | None:
         has_tools = bool(self._toolbox.web_tools())
         if permissions.web:
-            return None if has_tools else WEB_IS_BLOCKED
+            return None if has_tools else NO_ENGINE
         is_blocked = permissions.web_search == "block" and not has_tools
         return WEB_IS_BLOCKED if is_blocked else WEB_IS_OFF
 

@@ -12,6 +12,7 @@ from inglenook.knowledge.open_webui import OpenWebUIKnowledge
 from inglenook.providers.catalogue import ModelCatalogue
 from inglenook.runs.doctor import (
     Check,
+    check_browser,
     check_engine,
     check_home,
     check_models,
@@ -26,6 +27,7 @@ from inglenook.runs.doctor_knowledge import check_embedder, check_knowledge, che
 from inglenook.settings.load import Loaded
 from inglenook.store.base import RuntimeStore
 from inglenook.store.locks import Owners
+from inglenook.web import chromium, firefox
 from inglenook.web.search import SearchService
 
 
@@ -63,6 +65,9 @@ def doctor_of(
         "engine": lambda: check_engine(settings.engine.kind, store, owners),
         "page": lambda: check_page(PAGE_FOLDER),
     }
+    if web.browser != "off":
+        find = chromium.found_program if web.browser == "chromium" else firefox.found_program
+        checks["browser"] = lambda: check_browser(find, web.browser_port)
     if settings.open_webui.url:
         checks["Open WebUI"] = open_webui
     return lambda: run_checks(checks)

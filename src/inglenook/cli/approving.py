@@ -31,7 +31,6 @@ async def ask_about(item: Item, client: RunClient, progress: Progress, ask: Ask)
     call: Mapping[str, Any] = item["call"]
     progress.line(f"  Tool: {exact(call['name'])}", "bold")
     show(item, progress)
-    progress.line(f"    why you are asked: {exact(item['reason'])}", "dim")
     arguments: dict[str, Any] | None = None
     while True:
         try:
@@ -49,10 +48,11 @@ async def ask_about(item: Item, client: RunClient, progress: Progress, ask: Ask)
         if answer in ("", "r", "reject"):
             await _decide(item, "deny", None, client, progress)
             return True
+        progress.line("    type a to send it, c to change it, r or nothing to reject it", "dim")
 
 
 def show(item: Item, progress: Progress) -> None:
-    """What would be sent, as it would be."""
+    """What would be sent, as it would be, and for a call that waits why."""
     progress.line(f"    {exact(item['preview'])}")
     for n, request in enumerate(item["requests"]):
         head = "▲ " if n == 0 else "  or, where that fails: "
@@ -60,6 +60,8 @@ def show(item: Item, progress: Progress) -> None:
         progress.line(f"    {head}{line}  to {shown_host(request['url'])}", "amber")
         if request["body"]:
             progress.line(f"      {exact(request['body'])}", "amber")
+    if reason := item.get("reason"):
+        progress.line(f"    why you are asked: {exact(reason)}", "dim")
 
 
 def with_text(call: Mapping[str, Any], text: str) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from typing import Any
 from inglenook.cli.approving import Ask, Item, ask_about, commands, is_terminal, show, typed
 from inglenook.cli.client import RunClient, connect
 from inglenook.cli.download import DownloadLine
-from inglenook.cli.exact_text import exact
 from inglenook.cli.library import adhoc_base, resolve_bases
 from inglenook.cli.render import EXIT_CODES, Progress, print_line
 from inglenook.cli.sample import ensure_sample
@@ -118,7 +117,6 @@ async def _undecided(
 def tell_who_waits(waiting: Sequence[Item], progress: Progress) -> None:
     for item, command in zip(waiting, commands(waiting), strict=True):
         show(item, progress)
-        progress.line(f"    {exact(item['reason'])}", "dim")
         progress.line(f"  decide with `{command}`, or with --edit TEXT or --deny behind it")
 
 

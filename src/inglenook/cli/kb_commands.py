@@ -18,7 +18,10 @@ def kb_add(
     ],
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
     confidential: Annotated[
-        bool, typer.Option("--confidential", help="Nothing that was read from it may leave.")
+        bool,
+        typer.Option(
+            "--confidential", help="What was read from it leaves with your approval only."
+        ),
     ] = False,
     json: Json = False,
 ) -> None:

@@ -82,12 +82,14 @@ def ask(
         list[str], typer.Option("--kb", help="Knowledge base, id or name.", callback=text)
     ] = [],  # noqa: B006
     file: Annotated[list[Path], typer.Option("--file", help="Document or folder to ask.")] = [],  # noqa: B006
-    web: Annotated[bool, typer.Option("--web", help="Allow web search for this run.")] = False,
+    web: Annotated[
+        bool, typer.Option("--web", help="Allow searching and reading the web.")
+    ] = False,
     workspace: Annotated[
         bool, typer.Option("--workspace", help="Not in this version.", callback=no_workspace)
     ] = False,
     strategy: Annotated[
-        str, typer.Option(help="How to work.", callback=strategy_name)
+        str, typer.Option(help="assistant or research.", callback=strategy_name)
     ] = "assistant",
     steps: Annotated[
         int | None, typer.Option(help="At most this many steps, 1 to 1000.", callback=step_count)

@@ -49,6 +49,7 @@ async def list_runs(
         for item in waiting:
             if item["root_id"] == run["id"]:
                 print_line(f"    waits for you: {exact(item['preview'])}")
+                print_line(f"    why you are asked: {exact(item['reason'])}")
                 print_line(f"    {commands([item])[0]}")
     if not page["items"]:
         Progress().line("no runs yet; `inglenook ask` makes one", "dim")
@@ -112,7 +113,8 @@ async def approve(
         verdict: Verdict = "deny" if deny else "approve" if arguments is None else "edit"
         seen = await client.last_event(item["root_id"])  # before anything can come of the decision
         decided = await client.decide(run_id, call_id, verdict, arguments)
-        progress.line(f"  {decided['status']}: {exact(decided['preview'])}", "dim")
+        told = exact(decided["preview"] if edit is None else edit)
+        progress.line(f"  {decided['status']}: {told}", "dim")
         run = await see_through(client, item["root_id"], progress, after=seen)
     if as_json:
         _print_json(run)

@@ -17,6 +17,7 @@ from inglenook.runs.model_words import mode_in_words, speed_in_words, window_in_
 from inglenook.store.base import RuntimeStore
 from inglenook.store.locks import Owners
 from inglenook.web.search import EngineStatus
+from inglenook.web.tab import BrowserError
 
 State = Literal["ok", "warn", "fail"]
 MIN_FREE_BYTES = 1_000_000_000
@@ -141,6 +142,19 @@ def _engine_in_words(engine: EngineStatus) -> str:
     if health.retry_at is None:
         return f"{words} ({state})"
     return f"{words} ({state}, asked again from {health.retry_at:%Y-%m-%d %H:%M} UTC on)"
+
+
+async def check_browser(find: Callable[[], str], port: int | None) -> Check:
+    """`find` gives the program of the browser that is set; `port`: where one is met instead."""
+    if port is not None:
+        why = f"one is met at port {port}, where you started it; not asked now"
+        return Check(name="browser", state="ok", why=why)
+    try:
+        why = f"{find()}; started for pages that need JavaScript"
+        return Check(name="browser", state="ok", why=why)
+    except BrowserError as error:
+        why = "pages that need JavaScript are not read"
+        return Check(name="browser", state="warn", why=why, fix=str(error))
 
 
 async def check_workspace() -> Check:
