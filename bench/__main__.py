@@ -4,7 +4,7 @@
     python -m bench --peers            also six other runtimes; their packages take 1 GB
     python -m bench --retrieval        also how well search finds sections of the Debian FAQ
     python -m bench --only runtime     one group of: runtime, instructions, startup, knowledge,
-                                       page, recovery, web
+                                       page, recovery, web, cache
 
 What it needs is set up in `.bench/`, with the newest versions. Measure on an idle machine: ratios
 are taken within a round, but wall times are not. Exits 1 if a target was missed.
@@ -20,6 +20,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
+from bench.cache import cache_figures
 from bench.coercion import coercion_figures
 from bench.figures import (
     BASE,
@@ -39,7 +40,7 @@ from bench.runtime import run_all
 from bench.startup import ASK_LIMIT_S, HELP_LIMIT_S, ask_cpu_s, help_cpu_s, median_of
 from bench.web import web_figures
 
-GROUPS = ("runtime", "instructions", "startup", "knowledge", "page", "recovery", "web")
+GROUPS = ("runtime", "instructions", "startup", "knowledge", "page", "recovery", "web", "cache")
 PEERS = ("agno", "langchain", "openai-agents", "pydantic-ai", "strands", "smolagents")
 BATCHES = ("w1,w3,w3s,w4,w4p", "w2", "w6")
 FAST = "inglenook-uvloop"
@@ -72,6 +73,8 @@ def main() -> int:
         figures += recovery()
     if "web" in groups:
         figures += web_figures()
+    if "cache" in groups:
+        figures += cache_figures()
     for figure in figures:
         print(figure.table())
     print(f"\n## All figures\n\n{summary(figures)}")
