@@ -224,6 +224,8 @@ def peer_figures(results: Results, peers: Sequence[str]) -> list[Figure]:
 
 
 def instruction_figure(millions: dict[str, float]) -> Figure:
+    if min(millions.values()) <= 0:
+        raise RuntimeError(f"instructions were counted as {millions}: measure again")
     ratio = millions[OURS] / millions[BASE]
     return Figure(
         title="user-space instructions a step",
