@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from inglenook.agent.approvals import ApprovalGate, Approving
+from inglenook.agent.call_ids import with_own_ids
 from inglenook.agent.cut_calls import without_cut_call
 from inglenook.agent.guardrails import standard_guardrails
 from inglenook.agent.loop import AgentLoop
@@ -24,7 +25,7 @@ from inglenook.errors import CredentialNeeded, InvalidRequest, ProviderBusy, Run
 from inglenook.events import PromptBuilt
 from inglenook.knowledge.base import Knowledge, Retriever
 from inglenook.messages import Message
-from inglenook.providers.base import ModelAbilities, ModelSpec, StreamOptions
+from inglenook.providers.base import ModelAbilities, ModelReply, ModelSpec, StreamOptions
 from inglenook.providers.catalogue import ModelCatalogue
 from inglenook.providers.tool_mode import tool_mode
 from inglenook.run_context import RunContext
@@ -117,13 +118,17 @@ class Assistant:
             egress = RecordedEgress(run=run, why="model", permission="model")
             return window_of(offered.spec, await self._models.abilities(offered, egress))
 
+        def judge(reply: ModelReply) -> ModelReply:
+            own = with_own_ids(reply, state.used_call_ids)
+            return without_cut_call(own, scope.registry.has_effect)
+
         loop = AgentLoop(
             provider=offered.provider,
             context=self._context,
             tools=scope.tools(state, self._approving),
             guardrails=standard_guardrails(),
             served_window=served_window,
-            judge=lambda reply: without_cut_call(reply, scope.registry.has_effect),
+            judge=judge,
         )
         limits = replace(run.limits, max_result_chars=self._result_chars(state))
         ratio = state.window.ratio

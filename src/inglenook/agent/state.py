@@ -72,6 +72,8 @@ class RunState:
         self.objections: set[str] = set()
         """Names of the guardrails that have objected to an answer."""
         self.tool_calls = 0
+        self.used_call_ids: set[str] = set()
+        """Of all calls of the run, those that went with a compaction included."""
         self.usage = Usage()
         self.sources: list[Source] = []
         self.repeats = Repeats()
@@ -248,6 +250,7 @@ class RunState:
         self.malformed_calls = self.malformed_calls + 1 if event.malformed_call else 0
         message = event.message.with_reasoning(event.reasoning)
         self._open_calls = message.tool_calls
+        self.used_call_ids.update([call.id for call in message.tool_calls])
         self._results = {}
         self._started = {}
         self.awaiting_review = not message.tool_calls
