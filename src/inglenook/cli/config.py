@@ -64,7 +64,7 @@ TEMPLATE = """\
 # enabled = false            # true keeps what was found and read on the web, for later runs
 # max_mb = 50                # to 500; 0 keeps nothing; the oldest goes first
 # validity_days = 30         # 1 to 30, from when it was fetched
-# The rest waits for the report cache, which is not in this version:
+# How near an earlier question must be to get its report; what both say must be equal in any case:
 # embedding_percent = 75     # 0 to 100
 # jaccard_percent = 60       # 0 to 100
 # min_overlap = 8            # 0 to 50
