@@ -184,13 +184,18 @@ def count_instructions(command: Sequence[str], base_url: str, workload: str) -> 
     return int(found[1].replace(",", "")) / 1e6
 
 
-def instructions_per_step(command: Sequence[str], base_url: str, steps: int = 20) -> float:
-    """Millions, as the difference of a run of 2 steps and one of `steps` more."""
-    run(command, base_url, "run:steps-2", 60)  # so that neither of them compiles anything
+def instructions_per_step(
+    command: Sequence[str], base_url: str, steps: int = 20, runs: int = 20
+) -> float:
+    """Millions, as the difference between one run of so many steps and `runs` more.
+
+    A start takes as many as 1,000 steps and differs by 1 %, so that fewer steps would be lost in it.
+    """
+    run(command, base_url, f"run:steps-{steps}", 60)  # so that neither of them compiles anything
     few, many = (
-        count_instructions(command, base_url, f"run:steps-{n}") for n in (2, 2 + steps)
+        count_instructions(command, base_url, f"run:steps-{steps}*{n}") for n in (1, 1 + runs)
     )
-    return (many - few) / steps
+    return (many - few) / (runs * steps)
 
 
 def all_instructions(base_url: str, contenders: dict[str, list[str]]) -> Iterator[dict]:

@@ -251,9 +251,11 @@ class Bench:
             **self.checked(server, steps + 1),
         }
 
-    async def once(self, model: str) -> dict:
-        """--workload run:MODEL is one run and no more (to count instructions, to profile)."""
-        return {"text": await self.run(model)}
+    async def runs(self, model: str) -> dict:
+        """--workload run:MODEL or run:MODEL*N is N runs and no more (to count instructions)."""
+        model, _, times = model.partition("*")
+        texts = [await self.run(model) for _ in range(int(times or 1))]
+        return {"text": texts[-1]}
 
 
 WORKLOADS = ("w1", "w2", "w3", "w3s", "w4", "w4p", "w5", "w6")
@@ -269,7 +271,7 @@ def main(driver_class: type[Driver]) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--base-url", required=True)
     parser.add_argument(
-        "--workload", required=True, help="of " + ",".join(WORKLOADS) + " or run:MODEL"
+        "--workload", required=True, help="of " + ",".join(WORKLOADS) + " or run:MODEL, run:MODEL*N"
     )
     args = parser.parse_args()
     driver = driver_class(args.base_url)
@@ -286,7 +288,7 @@ def main(driver_class: type[Driver]) -> None:
     async def work_through():
         for workload in [args.workload] if ":" in args.workload else args.workload.split(","):
             kind, _, model = workload.partition(":")
-            result = await (bench.once(model) if model else getattr(bench, kind)())
+            result = await (bench.runs(model) if model else getattr(bench, kind)())
             if kind == "w5":
                 result.update(loaded)
             versions = {dist: version(dist) for dist in driver.dists}
