@@ -6,14 +6,13 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
+from tests.e2e.browser import require
 from tests.e2e.sealed_network import ENTER, cannot_be_made
 
 
 def test_every_request_that_left_is_in_the_ledger_and_no_other(tmp_path: Path) -> None:
-    if reason := cannot_be_made():
-        pytest.skip(reason)
+    reason = cannot_be_made()
+    require(not reason, reason or "")
     done = subprocess.run(
         [*ENTER, sys.executable, "-m", "tests.e2e.ledger_scenario", str(tmp_path / "home")],
         capture_output=True,

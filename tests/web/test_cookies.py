@@ -2,10 +2,10 @@ import hashlib
 import logging
 import os
 import sqlite3
+import sys
 from collections.abc import Mapping
 from contextlib import closing
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,6 @@ from tests.web.wire import Ledger, Names, RawServer, answer
 NOW_S = 1_800_000_000
 LATER_S = NOW_S + 3600
 SECRET = "s3cr3t"
-needs_cipher = pytest.mark.skipif(
-    find_spec("cryptography") is None, reason="`cryptography` is not installed"
-)
 
 
 def firefox_home(home: Path, *cookies: Mapping[str, Any], version: int = 17) -> Path:
@@ -237,14 +234,12 @@ def encrypted(value: str, domain: str) -> bytes:
     return b"v10" + encryptor.update(plain) + encryptor.finalize()
 
 
-@needs_cipher
 def test_chromium_values_under_the_fixed_key_are_read(tmp_path: Path) -> None:
     chrome_home(tmp_path, encrypted(SECRET, "lwn.net"))
     cookies = UserCookies(ChromeCookies(tmp_path), ["lwn.net"], now=lambda: NOW_S)
     assert cookies.cookies_for("https://lwn.net/") == "sid=s3cr3t"
 
 
-@needs_cipher
 @pytest.mark.parametrize("value", [b"v11" + b"x" * 48, b"v10short", b"v10" + b"x" * 48])
 def test_chromium_values_under_another_key_are_left_out(
     tmp_path: Path, value: bytes, caplog: pytest.LogCaptureFixture
@@ -255,8 +250,10 @@ def test_chromium_values_under_another_key_are_left_out(
     assert "keyring" in caplog.text
 
 
-@pytest.mark.skipif(find_spec("cryptography") is not None, reason="`cryptography` is installed")
-def test_without_the_cipher_only_firefox_can_be_read(tmp_path: Path) -> None:
+def test_without_the_cipher_only_firefox_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.ciphers", None)
     chrome_home(tmp_path, b"")
     with pytest.raises(ConfigError, match=r"`cryptography` is not installed.*\"firefox\""):
         ChromeCookies(tmp_path)

@@ -110,7 +110,8 @@ def _decryption() -> Decrypt:
     except ImportError:
         raise ConfigError(
             'web.cookies = "chrome": Chromium encrypts its cookies, and the package `cryptography` '
-            'is not installed here. Install it, or use "firefox", which needs nothing.'
+            "is not installed here. Install it (the extra `inglenook[cookies]` does), or use "
+            '"firefox", which needs nothing.'
         ) from None
     key = hashlib.pbkdf2_hmac("sha1", b"peanuts", b"saltysalt", 1, 16)
 
