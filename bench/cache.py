@@ -13,7 +13,8 @@ from pathlib import Path
 
 from bench.figures import Figure, limit_figure
 from inglenook.messages import Source
-from inglenook.research.report_cache import KIND, Question, Report, ReportCache, keys
+from inglenook.research.asked_question import AskedQuestion, Question, scope_of
+from inglenook.research.report_cache import KIND, Report, ReportCache
 from inglenook.store import cache_table
 from inglenook.store.sqlite import SqliteStore
 
@@ -71,10 +72,19 @@ def _fill(folder: Path) -> None:
     value = {"answer": "x" * 500, "sources": [{"n": 1, "kind": "web", "title": "A page"}]}
     with sqlite3.connect(folder / "inglenook.db") as db:
         for n in range(1, REPORTS):
-            key, family, terms = keys(asked(n))
-            kept = json.dumps({"asked": asked(n).text, "terms": terms} | value).encode()
+            parts, scope = AskedQuestion.of(asked(n).text), scope_of(asked(n), "research")
+            assert parts is not None
+            kept = json.dumps(
+                {"asked": asked(n).text, "terms": " ".join(parts.terms)} | value
+            ).encode()
             cache_table.put(
-                db, KIND, key, kept, fetched_at=datetime.now(UTC), labels=(), family=family
+                db,
+                KIND,
+                parts.key(scope),
+                kept,
+                fetched_at=datetime.now(UTC),
+                labels=(),
+                family=parts.family(scope),
             )
 
 

@@ -3,7 +3,7 @@
 import sqlite3
 from pathlib import Path
 
-from inglenook.research.report_cache import terms_of
+from inglenook.research.asked_question import terms_of
 from inglenook.store.sqlite import SqliteStore
 from tests.research.report_fakes import question, report, report_cache
 

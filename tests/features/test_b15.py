@@ -2,7 +2,7 @@
 
 import pytest
 
-from inglenook.research.report_cache import terms_of
+from inglenook.research.asked_question import terms_of
 from inglenook.research.words import language_of
 
 

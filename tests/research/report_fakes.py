@@ -12,7 +12,8 @@ from inglenook.egress import Egress
 from inglenook.errors import ProviderError
 from inglenook.knowledge.embedder import Vectors
 from inglenook.messages import Source
-from inglenook.research.report_cache import Question, Report, ReportCache
+from inglenook.research.asked_question import Question
+from inglenook.research.report_cache import Report, ReportCache
 from inglenook.store.sqlite import SqliteStore
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

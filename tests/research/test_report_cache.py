@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from inglenook.research.report_cache import Question, similarity, terms_of
+from inglenook.research.asked_question import Question, terms_of
+from inglenook.research.report_cache import similarity
 from inglenook.store.sqlite import SqliteStore
 from tests.research.report_fakes import (
     NOW,

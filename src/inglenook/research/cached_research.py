@@ -17,8 +17,9 @@ from inglenook.agent.strategies import Strategy
 from inglenook.errors import StoreError
 from inglenook.events import ReportReused
 from inglenook.providers.finish_reasons import caveat
+from inglenook.research.asked_question import Question
 from inglenook.research.instructions import split_task
-from inglenook.research.report_cache import Hit, Question, Report, ReportCache
+from inglenook.research.report_cache import Hit, Report, ReportCache
 from inglenook.run_context import RunContext
 
 logger = logging.getLogger(__name__)

@@ -21,17 +21,14 @@ from inglenook.egress import Egress
 from inglenook.errors import ProviderError, StoreError
 from inglenook.knowledge.embedder import Vectors
 from inglenook.messages import Label, Source
-from inglenook.research.content_gate import VERSION as GATE_VERSION
-from inglenook.research.content_gate import Content, content_of, may_match
-from inglenook.research.question_words import QUESTION_WORDS
-from inglenook.research.words import language_of, stem, stop_words
+from inglenook.research.asked_question import AskedQuestion, Question, scope_of
+from inglenook.research.content_gate import content_of, may_match
+from inglenook.research.words import stem
 from inglenook.store.base import Cache, CacheEntry, CacheVector, FamilyEntry
 
 logger = logging.getLogger(__name__)
 
 KIND = "research"
-FORMAT = "1"
-MIN_TERM_CHARS = 3
 MAX_CANDIDATES = 50
 """Of one content; there are more only where many ask alike with other words around it."""
 QUERY_TIMEOUT_S = 0.1
@@ -39,8 +36,6 @@ QUERY_TIMEOUT_S = 0.1
 BATCH = 32
 FLOAT32_SLACK = 1e-3
 """Percent; what was 0.75 is a little less in single precision."""
-MAX_QUESTION_CHARS = 4_000
-"""A longer question is not looked up: it is a document rather than a question."""
 MODES: dict[str, tuple[str, ...]] = {
     "research": ("research", "deep-research"),
     "deep-research": ("deep-research",),
@@ -61,17 +56,6 @@ class WarmEmbedder(Protocol):
     async def embed_query(self, text: str, egress: Egress | None = None) -> Vectors: ...
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors: ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class Question:
-    text: str
-    mode: str
-    """Name of the strategy."""
-    version: str
-    """Of its instructions."""
-    circumstances: tuple[str, ...] = ()
-    """All else that an answer hangs on: the conversation before it, the user, recency, tools."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,11 +112,13 @@ class ReportCache:
         Raises:
             StoreError: The store cannot be read.
         """
-        asked = await asyncio.to_thread(_Asked.of, question.text)  # the first loads what it needs
+        asked = await asyncio.to_thread(
+            AskedQuestion.of, question.text
+        )  # the first loads what it needs
         if asked is None:
             return None
         for mode in MODES.get(question.mode, (question.mode,)):
-            if hit := await self._find_in(_scope(question, mode), asked):
+            if hit := await self._find_in(scope_of(question, mode), asked):
                 return hit
         return None
 
@@ -141,10 +127,12 @@ class ReportCache:
         Raises:
             StoreError: The store takes nothing.
         """
-        asked = await asyncio.to_thread(_Asked.of, question.text)  # the first loads what it needs
+        asked = await asyncio.to_thread(
+            AskedQuestion.of, question.text
+        )  # the first loads what it needs
         if asked is None:
             return
-        scope = _scope(question, question.mode)
+        scope = scope_of(question, question.mode)
         value = {
             "asked": question.text,
             "terms": " ".join(asked.terms),
@@ -195,7 +183,7 @@ class ReportCache:
             return False
         return len(rows) == BATCH
 
-    async def _find_in(self, scope: str, asked: "_Asked") -> Hit | None:
+    async def _find_in(self, scope: str, asked: AskedQuestion) -> Hit | None:
         since = self._since()
         if same := await self._cache.cache_get(KIND, asked.key(scope), since=since):
             return _hit(same, "exact", 100)
@@ -209,7 +197,7 @@ class ReportCache:
         ]
         return await self._by_meaning(alike, asked) or self._by_stems(alike, asked)
 
-    async def _by_meaning(self, entries: Sequence[FamilyEntry], asked: "_Asked") -> Hit | None:
+    async def _by_meaning(self, entries: Sequence[FamilyEntry], asked: AskedQuestion) -> Hit | None:
         if not entries or self._embedder is None or not self._embedder.is_warm:
             return None
         vectors = await self._cache.cache_vectors(
@@ -235,7 +223,7 @@ class ReportCache:
             return None
         return _hit(entry, "embedding", percent)
 
-    def _by_stems(self, entries: Sequence[FamilyEntry], asked: "_Asked") -> Hit | None:
+    def _by_stems(self, entries: Sequence[FamilyEntry], asked: AskedQuestion) -> Hit | None:
         best: tuple[int, FamilyEntry] | None = None
         for entry in entries:
             stems = frozenset(stem(w, asked.language) for w in _value(entry)["terms"].split())
@@ -256,69 +244,6 @@ def similarity(one: frozenset[str], other: frozenset[str]) -> float:
     count against it."""
     shared = len(one & other)
     return max(shared / len(one | other), shared / min(len(one), len(other)))
-
-
-def terms_of(question: str, language: str) -> list[str]:
-    """Its words in order, without short ones, stop words and what people say around a question."""
-    known = QUESTION_WORDS.get(language)
-    empty = stop_words(language)
-    if known:
-        empty |= known.grammar | known.outputs | {word for each in known.asking for word in each}
-    content = content_of(question, "")  # of no language: nothing is left out
-    words = (word.form for part in content.parts for word in part)
-    return [
-        word
-        for word in words
-        if (len(word) >= MIN_TERM_CHARS and word not in empty) or _is_ideograph(word)
-    ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Asked:
-    """A question, taken apart."""
-
-    language: str
-    content: Content
-    terms: tuple[str, ...]
-    stems: frozenset[str]
-
-    @classmethod
-    def of(cls, text: str) -> "_Asked | None":
-        """None for a question that cannot be told from others."""
-        if len(text) > MAX_QUESTION_CHARS:
-            return None
-        language = language_of(text)
-        content = content_of(text, language)
-        if not content.bag:
-            return None
-        # of stop words alone: then they are all that it says
-        terms = tuple(terms_of(text, language)) or content.bag
-        return cls(
-            language=language,
-            content=content,
-            terms=terms,
-            stems=frozenset(stem(term, language) for term in terms),
-        )
-
-    def key(self, scope: str) -> str:
-        forms = [[word.form for word in part] for part in self.content.parts]
-        return json.dumps([scope, f"{self.language}|{' '.join(self.terms)}", forms])
-
-    def family(self, scope: str) -> str:
-        return json.dumps([scope, self.language, self.content.bag])
-
-
-def keys(question: Question) -> tuple[str, str, str]:
-    """Key, family and terms that `ReportCache.keep` stores a question's report under; for
-    measurements, which fill a cache faster than it does."""
-    asked = _Asked.of(question.text)
-    assert asked is not None, "a question of some content"
-    scope = _scope(question, question.mode)
-    return asked.key(scope), asked.family(scope), " ".join(asked.terms)
-
-
-def _scope(question: Question, mode: str) -> str:
-    return json.dumps([FORMAT, GATE_VERSION, mode, question.version, *question.circumstances])
 
 
 def _hit(entry: CacheEntry, match: Match, percent: int) -> Hit:
@@ -351,7 +276,3 @@ def _cosine_percent(query: Vectors, stored: bytes) -> int:
     if vector.shape != query.shape:
         return 0
     return int(100 * float(np.dot(query, vector)) + FLOAT32_SLACK)
-
-
-def _is_ideograph(word: str) -> bool:
-    return len(word) == 1 and ord(word) > 0x0E00 and word.isalpha()
