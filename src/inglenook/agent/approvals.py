@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from inglenook.agent.asked import AskedCall
-from inglenook.agent.policy import NOTHING_SENT, Allow, Ask, Decision, Deny, decide
+from inglenook.agent.policy import NOTHING_SENT, Allow, Ask, Decision, Deny, decide, sentence
 from inglenook.agent.state import RunState
 from inglenook.egress import OutgoingRequest
 from inglenook.errors import ApprovalNeeded, ToolError
@@ -94,7 +94,7 @@ class ApprovalGate:
                     run = replace(run, approved=frozenset())
                 await self._registry.dispatch(call, run, parsed=parsed)
             case Deny(reason):
-                _block(call, f"{_sentence(reason)} {NOTHING_SENT}", run)
+                _block(call, f"{sentence(reason)} {NOTHING_SENT}", run)
             case Ask(reason):
                 await self._ask(call, reason, requests or (), run)
 
@@ -278,7 +278,3 @@ def approval_sha256(
 
 def _block(call: ToolCall, result: str, run: RunContext) -> None:
     run.sink.emit(ToolFinished(call=call, result=result, is_error=True, blocked=True))
-
-
-def _sentence(clause: str) -> str:
-    return clause[:1].upper() + clause[1:]

@@ -6,10 +6,10 @@ the run, and some servers begin to count again.
 
 from collections.abc import Set
 from dataclasses import replace
-from hashlib import blake2b
 
 from inglenook.messages import ToolCall
 from inglenook.providers.base import ModelReply
+from inglenook.providers.calls import fresh_id
 
 
 def with_own_ids(reply: ModelReply, used: Set[str]) -> ModelReply:
@@ -21,18 +21,7 @@ def with_own_ids(reply: ModelReply, used: Set[str]) -> ModelReply:
     renamed: list[ToolCall] = []
     for call in calls:
         if call.id in used:
-            call = replace(call, id=_fresh(call.id, taken))
+            call = replace(call, id=fresh_id(f"{call.id} {len(taken)}", taken))
             taken.add(call.id)
         renamed.append(call)
     return replace(reply, message=replace(reply.message, tool_calls=tuple(renamed)))
-
-
-def _fresh(id: str, taken: Set[str]) -> str:
-    """Nine hex digits: Mistral takes no other length."""
-    salt = 0
-    while True:
-        text = f"{id} {len(taken)} {salt}".encode("utf-8", "surrogatepass")
-        fresh = blake2b(text, digest_size=5).hexdigest()[:9]
-        if fresh not in taken:
-            return fresh
-        salt += 1

@@ -80,7 +80,7 @@ def _reason_to_ask(
     permissions: RunPermissions,
 ) -> str:
     if reading.is_private and permissions.confidential == "ask":
-        return f"{_upper(reading.why_private)}; this may carry something of it out."
+        return f"{sentence(reading.why_private)}; this may carry something of it out."
     if sends == "query":
         asks = permissions.web_search == "ask"
         return "Each search query is shown before it leaves." if asks else ""
@@ -95,5 +95,6 @@ def _reason_to_ask(
     return ""
 
 
-def _upper(clause: str) -> str:
+def sentence(clause: str) -> str:
+    """A clause with the capital that begins a sentence."""
     return clause[:1].upper() + clause[1:]

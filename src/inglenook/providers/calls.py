@@ -1,6 +1,6 @@
 """Tool calls as they come from servers, made into `ToolCall`s with usable ids and arguments."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from hashlib import blake2b
 from typing import Any, NamedTuple, cast
 
@@ -81,11 +81,16 @@ def arguments_of(value: object) -> Mapping[str, Any] | None:
 def made_id(messages: Sequence[Message], position: int, name: str, taken: set[str]) -> str:
     """An id for a call that came without one: the same for the same place in a conversation.
 
-    Nine hex digits: Mistral takes no other length. The last result's own id goes in, so that ids
-    differ from step to step even where a compacted history has become as short as before.
+    The last result's own id goes in, so that ids differ from step to step even where a compacted
+    history has become as short as before.
     """
     last = messages[-1] if messages else Message(role="user")
-    place = f"{len(messages)} {position} {name} {last.call_id} {last.text[-200:]}"
+    return fresh_id(f"{len(messages)} {position} {name} {last.call_id} {last.text[-200:]}", taken)
+
+
+def fresh_id(place: str, taken: Set[str]) -> str:
+    """The same for the same `place`, and none of `taken`. Nine hex digits: Mistral takes no other
+    length."""
     salt = 0
     while True:
         text = f"{place} {salt}".encode("utf-8", "surrogatepass")

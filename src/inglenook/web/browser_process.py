@@ -44,6 +44,21 @@ class Profile:
         ]
 
 
+def installed(programs: Sequence[str], browser: str) -> str:
+    """Where the first of these programs lies.
+
+    Raises:
+        BrowserError: There is none.
+    """
+    for name in programs:
+        if program := shutil.which(name):
+            return program
+    raise BrowserError(
+        f"no {browser} was found (looked for {', '.join(programs)}); install it, or start yours "
+        "with `--remote-debugging-port=9222` and set `web.browser_port = 9222`."
+    )
+
+
 @contextmanager
 def throwaway_profile() -> Generator[Profile]:
     """Raises:

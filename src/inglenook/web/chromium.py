@@ -4,14 +4,13 @@ One that is started is driven over two pipes, not over a port that anybody on th
 connect to, and it ends by itself when its end of them closes, so it outlives us in no case.
 """
 
-import shutil
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import aiohttp
 
-from inglenook.web.browser_process import end, pipes_of, start, throwaway_profile
+from inglenook.web.browser_process import end, installed, pipes_of, start, throwaway_profile
 from inglenook.web.cdp import CdpTab, open_cdp_tab
 from inglenook.web.closed_proxy import BYPASS_NOTHING, closed_proxy
 from inglenook.web.remote import driven, web_socket
@@ -121,11 +120,4 @@ def found_program() -> str:
     """Raises:
     BrowserError: None is installed.
     """
-    named = MAC_PROGRAMS if sys.platform == "darwin" else PROGRAMS
-    for name in named:
-        if program := shutil.which(name):
-            return program
-    raise BrowserError(
-        f"no Chromium was found (looked for {', '.join(named)}); install it, or start yours with "
-        "`--remote-debugging-port=9222` and set `web.browser_port = 9222`."
-    )
+    return installed(MAC_PROGRAMS if sys.platform == "darwin" else PROGRAMS, "Chromium")

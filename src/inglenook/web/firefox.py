@@ -3,14 +3,13 @@
 import asyncio
 import json
 import re
-import shutil
 import sys
 from asyncio.subprocess import Process
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from inglenook.web.bidi import BidiTab, open_bidi_tab
-from inglenook.web.browser_process import Profile, end, start, throwaway_profile
+from inglenook.web.browser_process import Profile, end, installed, start, throwaway_profile
 from inglenook.web.closed_proxy import ClosedProxy, closed_proxy
 from inglenook.web.remote import driven, web_socket
 from inglenook.web.tab import BrowserError
@@ -106,14 +105,7 @@ def found_program() -> str:
     """Raises:
     BrowserError: None is installed.
     """
-    named = MAC_PROGRAMS if sys.platform == "darwin" else PROGRAMS
-    for name in named:
-        if program := shutil.which(name):
-            return program
-    raise BrowserError(
-        f"no Firefox was found (looked for {', '.join(named)}); install it, or start yours with "
-        "`--remote-debugging-port=9222` and set `web.browser_port = 9222`."
-    )
+    return installed(MAC_PROGRAMS if sys.platform == "darwin" else PROGRAMS, "Firefox")
 
 
 def _configure(profile: Profile, proxy: ClosedProxy) -> None:
