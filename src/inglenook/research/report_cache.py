@@ -112,9 +112,7 @@ class ReportCache:
         Raises:
             StoreError: The store cannot be read.
         """
-        asked = await asyncio.to_thread(
-            AskedQuestion.of, question.text
-        )  # the first loads what it needs
+        asked = await _taken_apart(question)
         if asked is None:
             return None
         for mode in MODES.get(question.mode, (question.mode,)):
@@ -127,9 +125,7 @@ class ReportCache:
         Raises:
             StoreError: The store takes nothing.
         """
-        asked = await asyncio.to_thread(
-            AskedQuestion.of, question.text
-        )  # the first loads what it needs
+        asked = await _taken_apart(question)
         if asked is None:
             return
         scope = scope_of(question, question.mode)
@@ -237,6 +233,11 @@ class ReportCache:
 
     def _since(self) -> datetime:
         return self._now() - self._validity
+
+
+async def _taken_apart(question: Question) -> AskedQuestion | None:
+    """In a thread: the first one loads libraries for a second."""
+    return await asyncio.to_thread(AskedQuestion.of, question.text)
 
 
 def similarity(one: frozenset[str], other: frozenset[str]) -> float:
